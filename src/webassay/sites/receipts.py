@@ -154,7 +154,8 @@ def carried(result: Any, *sources: Any) -> Any:
     if not sources or not all(type(one) in _INKED for one in sources):
         return result
     inks = tuple(one.ink for one in sources if one.ink)
-    return _made(result, inks[0] if len(inks) == 1 else inks)
+    plain = type(result).__mro__[1](result) if type(result) in _INKED else result  # A label that a value has chosen.
+    return _made(plain, inks[0] if len(inks) == 1 else inks)
 
 
 def carrying(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -407,6 +408,7 @@ class TemplateEnvironment(jinja2.Environment):
         super().__init__(finalize=_written_into_page, **options)
         self.ours: list[str] = []
         self.filters |= {"unread": lambda value: Markup(escape(value)), "length": _length, "count": _length}
+        self.filters["chosen"] = _chosen
 
     def ours_text(self, text: str) -> int:
         """Where it stands among the texts that templates hold."""
@@ -434,6 +436,14 @@ class TemplateEnvironment(jinja2.Environment):
                 elif tag and ('type="hidden"' in tag or not _READ.search(tag)):
                     output.nodes[place] = nodes.Filter(part, "unread", [], [], None, None)
         return template
+
+
+def _chosen(label: Any, value: Any) -> Any:
+    """The label of what a form has chosen, which shows the value."""
+    receipts = collected()
+    if receipts is not None:
+        receipts.note(value)
+    return label
 
 
 def _length(value: Any) -> Any:

@@ -1,17 +1,16 @@
 """Doing something with many rows at once."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
-from webassay.arena.kit.key import Key, shown
+from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import Steps, done, links
 from webassay.core.interaction import Observation, Walk
-from webassay.core.task import Sight
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import NothingToDraw, Stream
 
@@ -55,7 +54,6 @@ class BulkChore(Mutate, abstract=True):
         self,
         fitting: list[Row],
         others: list[Row],
-        sight: Callable[[Row], Sight],
         *,
         limit: int | None = None,
         others_too: bool = False,
@@ -65,7 +63,7 @@ class BulkChore(Mutate, abstract=True):
         if not chosen or (others_too and not others):
             raise NothingToDraw
         yield Key.all_of(Key.update(self.table, where={"id": one["id"]}, **self.becomes) for one in chosen)
-        yield office.seen(map(sight, fitting))
+        yield office.seen(office.listed(self.table, fitting))
         yield Key.checkpoint("the grid", office.page(self.path))
         count = len(fitting) + len(others)
         yield Effort(count, pages_of(count, pages.ROWS_ON_A_PAGE), self.steps + len(fitting))
@@ -113,7 +111,7 @@ class OrdersOf(BulkChore, abstract=True):
         pending = [one for one in own if one["status"] == "pending"]
         # Orders that are processed can be held, too.
         processed = [one for one in own if one["status"] == "processing" and self.action == "Hold"]
-        yield from self.parts(pending, processed, office.row_of, **how)
+        yield from self.parts(pending, processed, **how)
 
     def typed(self) -> tuple[str, Mapping[str, str]]:
         return self.buyer, {"Bill-to Name": self.buyer}
@@ -189,7 +187,7 @@ class InvoicesPaid(BulkChore):
         unpaid = [one for one in office.invoices(world, "2000-01-01", "2100-01-01") if one["status"] == "open"]
         buyers = [one.first_buyer for one in self.rounds()]
         due = [one for buyer in buyers for one in unpaid if one["bill_to"] == buyer]
-        yield from self.parts(due, [], lambda row: shown(row["number"], row["bill_to"], "Open"), **how)
+        yield from self.parts(due, [], **how)
 
     def typed(self) -> tuple[str, Mapping[str, str]]:
         return self.first_buyer, {"Bill-to Name": self.first_buyer}
@@ -225,17 +223,13 @@ class DisableSoldOut(BulkChore):
         scarce = [one for one in named if one["stock"] <= self.most]
         others = [one for one in named if one["stock"] > self.most]
         yield fair(all(one["brand"] == self.brand for one in named), 2 <= len(scarce) <= 12)
-        yield from self.parts(scarce, others, lambda row: shown(row["name"], row["sku"], str(row["stock"])), **how)
+        yield from self.parts(scarce, others, **how)
 
     def typed(self) -> tuple[str, Mapping[str, str]]:
         return self.brand, {"Name": self.brand, "Quantity to": str(self.most)}
 
     def wanted(self, line: pages.Line) -> bool:
         return int(line["Quantity"]) <= self.most
-
-
-def _review(row: Row) -> Sight:
-    return shown(str(row["id"]), row["nickname"], row["sku"])
 
 
 class ApproveByWord(BulkChore):
@@ -265,7 +259,7 @@ class ApproveByWord(BulkChore):
         without = [one for one in pending if self.word not in one["text"].lower()]
         # The word must not stand inside another one.
         yield fair(2 <= len(fitting) <= 14, len(fitting) + len(without) == len(pending))
-        yield from self.parts(fitting, without[:20], _review, **how)
+        yield from self.parts(fitting, without[:20], **how)
 
     def typed(self) -> tuple[str, Mapping[str, str]]:
         return self.word, {"Review": self.word}
@@ -332,7 +326,7 @@ class RejectOfProductLine(BulkChore):
         yield fair(2 <= len(guests) <= 16, customers)
         if pending_only:
             guests = [one for one in guests if one["status"] == "pending"]
-        yield from self.parts(guests, customers, _review, **how)
+        yield from self.parts(guests, customers, **how)
 
     def typed(self) -> tuple[str, Mapping[str, str]]:
         return self.code, {"SKU": self.code, **office.days("Created", self.first, self.last)}

@@ -7,12 +7,11 @@ from typing import Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.longlists import DatedList, WholeList
-from webassay.arena.kit.key import Key, fact, money, shown
+from webassay.arena.kit.key import Key, money
 from webassay.arena.kit.template import Parts, clear, fair, top
 from webassay.arena.kit.walking import answer
 from webassay.core.record import Json
-from webassay.core.task import Fact
-from webassay.sites.kit import Row, World
+from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
 
@@ -30,6 +29,7 @@ class TopPayer(DatedList):
     menu = "Invoices"
     path = "/invoices"
     column = "Invoice Date"
+    needed_columns = ("Bill-to Name", "Grand Total")
     misread = {"largest-invoice": {"by": "number"}, "first-page-only": {"limit": pages.FEW_ROWS}}
 
     @classmethod
@@ -46,7 +46,7 @@ class TopPayer(DatedList):
         yield fair(clear(ranked, itemgetter(1)))
         best, total = top(ranked)
         yield Key.answer({"name": names[best], "total": money(total)})
-        yield from self.read(rows, lambda row: shown(row["bill_to"], office.amount(row["total_cents"])))
+        yield from self.read(rows, "invoices", more=map(office.invoice_total, office.spread(rows)))
 
     def findings(self, lines: list[pages.Line]) -> Json:
         sums: Counter[str] = Counter()
@@ -68,6 +68,7 @@ class ReviewedByCustomers(DatedList):
     menu = "All Reviews"
     path = "/reviews"
     column = "Created"
+    needed_columns = ("SKU",)
     steps = 10
     misread = {
         "reviews-counted": {"each": "id"},
@@ -88,16 +89,10 @@ class ReviewedByCustomers(DatedList):
         count = len({one[each] for one in rows[:limit]})
         yield fair(len(rows) >= 60, count < len(rows))
         yield Key.answer(count, unit="products")
-        yield from self.read(rows, _review_by_customer)
+        yield from self.read(rows, "reviews")
 
     def findings(self, lines: list[pages.Line]) -> Json:
         return answer(len({one["SKU"] for one in lines}))
-
-
-def _review_by_customer(review: Row) -> Fact:
-    """That somebody wrote it, and about what."""
-    known = (str(review["id"]), review["nickname"], review["title"])
-    return fact(*(shown(name, product) for name in known for product in (review["sku"], review["name"])))
 
 
 class CrowdedCategory(WholeList):
@@ -113,6 +108,7 @@ class CrowdedCategory(WholeList):
     menu = "Products"
     path = "/products"
     column = "Price"
+    needed_columns = ("Category",)
     misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "price-ignored": {"low": 0, "high": 10**6}}
 
     low: int
@@ -137,7 +133,7 @@ class CrowdedCategory(WholeList):
         yield fair(clear(ranked, itemgetter(1)), len(rows) >= 60)
         category, count = top(ranked)
         yield Key.answer({"category": category, "products": count})
-        yield from self.read(rows, lambda row: office.row_by((row["sku"], row["name"]), row["category"]))
+        yield from self.read(rows, "products")
 
     def findings(self, lines: list[pages.Line]) -> Json:
         ((name, count),) = Counter(one["Category"] for one in lines).most_common(1)

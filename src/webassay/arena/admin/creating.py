@@ -4,7 +4,7 @@ from typing import Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, shown
+from webassay.arena.kit.key import Key, cell
 from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import links, need, submit
 from webassay.core.interaction import Observation, Walk
@@ -68,7 +68,7 @@ class NewProduct(Mutate):
             first_available=TODAY, description=self.text, highlights="", picture="box", origin="",
             warranty_months=0, enabled=1, attribute_set="Default" if leave_set else group,
         )  # fmt: skip
-        yield Key.seen_any(shown(self.model, model["brand"], group, together="page"), shown(self.model, group))
+        yield Key.read(cell("products", model["id"], "attribute_set"))
         yield Key.checkpoint("the model", office.page(f"/products/{model['id']}"))
         yield Effort(rows=1, pages=3, steps=18)
 
@@ -126,8 +126,7 @@ class NewCoupon(Mutate):
             department_id=None if everything else department, minimum_cents=0 if no_minimum else minimum,
             starts_on=self.first, ends_on=self.last,
         )  # fmt: skip
-        on_its_page = shown(self.model, office.plain(minimum), together="page")
-        yield Key.seen_any(shown(self.model, office.amount(minimum)), on_its_page)
+        yield Key.read(cell("coupons", self.model, "minimum_cents"))
         yield Key.checkpoint("the coupons", office.page("/coupons"))
         yield Effort(rows=1, pages=3, steps=17)
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, fact, money, shown
+from webassay.arena.kit.key import Key, cell, fact, money, shown
 from webassay.arena.kit.template import Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, links
 from webassay.core.interaction import Observation, Walk
@@ -29,7 +29,7 @@ class TrackingOfLargest(Retrieve):
     reads = ("*",)
     levels = ("medium", "hard")
     misread = {"lowest-first": {"lowest_first": True}, "newest": {"by": lambda order: 0}}
-    ways = {"by-the-shipments": {"shipments": True}}
+    ways = {"by-the-shipments": {"shipments": True}, "numbers-alone": {"alone": True}}
 
     user: str
     first: str
@@ -54,13 +54,15 @@ class TrackingOfLargest(Retrieve):
         largest = complete[: self.count][:: -1 if lowest_first else 1]
         sent = [office.rows(world, "SELECT * FROM shipments WHERE order_id = ?", one["id"])[:1] for one in largest]
         yield Key.answer(*(shipment["tracking"] for some in sent for shipment in some), ordered=True)
-        yield office.seen(_tracked(order, *some) for order, some in zip(largest, sent, strict=True))
+        yield office.seen(cell("shipments", shipment["id"], "tracking") for some in sent for shipment in some)
         yield Key.checkpoint("orders", office.page("/orders"))
-        yield Effort(rows=self.count, pages=self.count + 1, steps=10 + 2 * self.count, longest=10 + 4 * self.count)
+        yield Effort(rows=self.count, pages=self.count + 1, steps=10 + 2 * self.count, longest=24 + 4 * self.count)
 
-    def solve(self, page: Observation, *, shipments: bool = False) -> Walk:
+    def solve(self, page: Observation, *, shipments: bool = False, alone: bool = False) -> Walk:
         page = yield from pages.orders_of(page, self.first, self.last, "Complete")
         page = yield from links(page, "Grand Total", "Grand Total")
+        if alone:
+            page = yield from pages.only_columns(page, "ID")
         tracking: list[Json] = []
         for number in [line["ID"] for line in pages.lines(page)[: self.count]]:
             if shipments:
@@ -70,15 +72,6 @@ class TrackingOfLargest(Retrieve):
                 page = yield from pages.goto(page, f"/orders/{number}")
                 tracking.append(_tracking(page))
         return answer(*tracking)
-
-
-def _tracked(order: Row, shipment: Row) -> Fact:
-    """In the list of shipments, on the order's page, or on the shipment's."""
-    return fact(
-        shown(order["number"], shipment["tracking"]),
-        shown(f"Order # {order['number']}", shipment["tracking"], together="page"),
-        shown(shipment["number"], shipment["tracking"], together="page"),
-    )
 
 
 def _tracking(page: Observation) -> str:
@@ -102,7 +95,7 @@ class HomeOfBest(Retrieve):
     levels = ("medium",)
     misread = {"second": {"place": 1}, "most-orders": {"by": lambda customer: -customer["n"]}}
     may_agree = ("most-orders",)
-    ways = {"by-filter": {"filtering": True}}
+    ways = {"by-filter": {"filtering": True}, "by-the-year": {"period": "Year"}}
 
     user: str
     month: str
@@ -118,7 +111,7 @@ class HomeOfBest(Retrieve):
     ) -> Parts:
         customers = office.rows(
             world,
-            "SELECT c.first_name || ' ' || c.last_name AS name, c.email, a.phone, a.postcode, sum(o.total_cents)"
+            "SELECT c.id, a.id AS address_id, c.email, a.phone, a.postcode, sum(o.total_cents)"
             " AS cents, count(*) AS n FROM orders AS o JOIN customers AS c ON c.id = o.customer_id JOIN addresses AS a"
             " ON a.customer_id = c.id AND a.is_default_billing WHERE substr(o.created_at, 1, 7) = ? GROUP BY c.id"
             " ORDER BY cents DESC, c.email",
@@ -129,12 +122,16 @@ class HomeOfBest(Retrieve):
         best = ranked[place]
         yield Key.answer({"phone": best["phone"], "zip": best["postcode"]})
         in_report = shown(best["email"], office.amount(best["cents"]))
-        yield office.seen([in_report, shown(best["email"], best["phone"], best["postcode"])])
+        placed = [
+            one for one in office.orders(world, *office.month_span(self.month)) if one["customer_id"] == best["id"]
+        ]
+        lives = [cell("addresses", best["address_id"], column) for column in ("phone", "postcode")]
+        yield office.seen([fact(in_report, [*map(office.order_total, placed)]), *lives])
         yield Key.checkpoint("the report", office.page("/reports/customers"))
         yield Effort(rows=2, pages=2, steps=12, longest=14)
 
-    def solve(self, page: Observation, *, filtering: bool = False) -> Walk:
-        page = yield from pages.report(page, "Customers by Order Total", office.month_span(self.month), "Month")
+    def solve(self, page: Observation, *, filtering: bool = False, period: str = "Month") -> Walk:
+        page = yield from pages.report(page, "Customers by Order Total", office.month_span(self.month), period)
         email = pages.lines(page)[0]["Email"]
         page = yield from links(page, "All Customers")
         page = yield from (pages.narrow(page, {"Email": email}) if filtering else pages.search(page, email))
@@ -154,7 +151,7 @@ class SavedByBuyers(Retrieve):
     )
     levels = ("medium", "hard")
     misread = {"pieces-ignored": {"pieces": False}, "newest-only": {"newest": True}, "every-status": {"every": True}}
-    ways = {"by-keyword": {"keyword": True}}
+    ways = {"by-keyword": {"keyword": True}, "numbers-alone": {"alone": True}}
 
     user: str
     first: str
@@ -185,10 +182,12 @@ class SavedByBuyers(Retrieve):
         yield Key.seen_share(1.0, [_priced(order, items) for order in orders])
         yield Key.checkpoint("orders", office.page("/orders"))
         count = len(orders)
-        yield Effort(rows=2 * count, pages=count + 1, steps=8 + 2 * count, longest=9 + 4 * count)
+        yield Effort(rows=2 * count, pages=count + 1, steps=8 + 2 * count, longest=22 + 4 * count)
 
-    def solve(self, page: Observation, *, keyword: bool = False) -> Walk:
+    def solve(self, page: Observation, *, keyword: bool = False, alone: bool = False) -> Walk:
         page = yield from pages.orders_of(page, self.first, self.last, "Complete")
+        if alone:
+            page = yield from pages.only_columns(page, "ID")
         prices = coupons = 0
         for number in [line["ID"] for line in pages.lines(page)]:
             page = yield from (pages.open_order(page, number) if keyword else pages.goto(page, f"/orders/{number}"))
@@ -209,7 +208,11 @@ def _items(world: World, orders: list[Row]) -> list[Row]:
 def _priced(order: Row, items: list[Row]) -> Fact:
     """All lines of the order, with their original prices."""
     own = [one for one in items if one["order_id"] == order["id"]]
-    return fact([shown(one["sku"], office.amount(one["original"])) for one in own])
+    originals = [
+        cell("order_items", one["id"], "unit_price_cents" if one["list_price_cents"] is None else "list_price_cents")
+        for one in own
+    ]
+    return fact(originals + [cell("orders", order["id"], "discount_cents")] * (order["discount_cents"] > 0))
 
 
 def _saved(line: pages.Line) -> int:

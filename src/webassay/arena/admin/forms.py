@@ -5,7 +5,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.buyers import OldestPending
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, shown
+from webassay.arena.kit.key import Key, cell
 from webassay.arena.kit.template import Mutate, Parts, fair
 from webassay.arena.kit.walking import Steps, click, done, links, need, send, submit
 from webassay.core.interaction import Observation, Walk
@@ -123,8 +123,7 @@ class ReducePrice(Mutate):
         # A half cent could be rounded either way.
         yield fair(cents * self.percent % 100 != 50)
         yield Key.update("products", where={"id": product["id"]}, price_cents=self._reduced(cents, dollars))
-        price = shown(self.sku, office.amount(cents))
-        yield Key.seen_any(price, shown(self.sku, office.plain(cents), together="page"))
+        yield Key.read(cell("products", product["id"], "price_cents"))
         yield Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
         yield Effort(rows=1, pages=2, steps=9)
 
@@ -170,7 +169,7 @@ class AddColor(Mutate):
         known = Key.insert("attribute_values", attribute="Color", value=self.color)
         offered = Key.insert("product_options", product_id=product, name="Color", value=self.color)
         yield known if only_known else known & offered
-        yield Key.seen_any(shown(self.sku, "Configurations", together="page"), shown(self.product, self.sku))
+        yield Key.read(cell("products", product))
         yield Key.checkpoint("the product", office.page(f"/products/{product}"))
         yield Key.checkpoint("the attributes", office.page("/attributes"))
         yield Effort(rows=2, pages=3, steps=11, longest=15)
@@ -214,8 +213,7 @@ class RetitlePage(Mutate):
         listed = office.rows(world, "SELECT * FROM cms_pages ORDER BY id")
         page = next(one for one in listed if (one["url_key"] == self.url_key) != first)
         yield Key.update("cms_pages", where={"id": page["id"]}, title=self.title)
-        names = (page["title"], self.url_key)
-        yield Key.seen_any(shown(*names), shown(*names, together="page"))
+        yield Key.read(cell("cms_pages", page["id"]))
         yield Key.checkpoint("the page", office.page(f"/pages/{page['id']}"))
         yield Effort(rows=8, pages=2, steps=7)
 
@@ -266,8 +264,7 @@ class NewPriceRule(Mutate):
             "price_rules", name=self.rule, department_id=None if everything else department, percent=model["percent"],
             starts_on=self.first, ends_on=self.last, status="inactive",
         )  # fmt: skip
-        percent = (self.model, str(model["percent"]))
-        yield Key.seen_any(shown(*percent), shown(*percent, together="page"))
+        yield Key.read(cell("price_rules", model["id"], "percent"))
         yield Key.checkpoint("the rules", office.page("/price-rules"))
         yield Effort(rows=24, pages=2, steps=13)
 

@@ -3,14 +3,14 @@
 import operator
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from operator import itemgetter
 from typing import ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Difficulty, Effort, pages_of
-from webassay.arena.kit.key import Key, money
+from webassay.arena.kit.key import Key, cell, fact, money
 from webassay.arena.kit.template import Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, choose, every_page, links
 from webassay.core.interaction import Observation, Walk
@@ -31,13 +31,15 @@ class WholeList(Retrieve, abstract=True):
     """Reads everything that the filters of a grid leave."""
 
     levels: ClassVar[tuple[Difficulty, ...]] = ("hard", "extreme")
-    ways = {"sorted-otherwise": {"sort": True}}
+    ways = {"sorted-otherwise": {"sort": True}, "fewer-columns": {"fewer": True}}
 
     menu: ClassVar[str]
     path: ClassVar[str]
     column: ClassVar[str]
     """By which it can be sorted as well."""
     more_columns: ClassVar[tuple[str, ...]] = ()
+    needed_columns: ClassVar[tuple[str, ...]]
+    """All that the findings are made of."""
     steps: ClassVar[int] = 9
     """Beside one for every page."""
 
@@ -55,20 +57,24 @@ class WholeList(Retrieve, abstract=True):
     def findings(self, lines: list[pages.Line]) -> Json:
         """The response, once all are read."""
 
-    def read(self, rows: list[Row], sight: Callable[[Row], Sight | Fact]) -> Parts:
-        """What one has seen who has read these rows, and what it takes."""
-        yield office.seen(map(sight, office.spread(rows)))
+    def read(self, rows: list[Row], table: str, column: str = "", more: Iterable[Sight | Fact] = ()) -> Parts:
+        """What one has seen who has read these rows, and what it takes. Without a column, the rows are enough: which
+        of them belong together, a filter shows as well."""
+        yield office.seen([*(cell(table, row["id"], column) for row in office.spread(rows)), *more])
         yield from self.grid(len(rows))
 
     def grid(self, count: int) -> Parts:
         """The checkpoint, and what it takes to read that many rows."""
         yield Key.checkpoint("the grid", office.page(self.path))
         on_pages = pages_of(count, pages.ROWS_ON_A_PAGE)
-        yield Effort(count, on_pages, self.steps + on_pages, longest=self.steps + 1 + pages_of(count, 50))
+        longest = max(self.steps + 1 + pages_of(count, 50), self.steps + pages.TO_CHOOSE_COLUMNS + on_pages)
+        yield Effort(count, on_pages, self.steps + on_pages, longest=longest)
 
-    def solve(self, page: Observation, *, sort: bool = False) -> Walk:
+    def solve(self, page: Observation, *, sort: bool = False, fewer: bool = False) -> Walk:
         page = yield from pages.filtered(page, self.menu, self.typed(), self.chosen())
-        if self.more_columns:
+        if fewer:
+            page = yield from pages.only_columns(page, *self.needed_columns)
+        elif self.more_columns:
             page = yield from pages.show_columns(page, *self.more_columns)
         if not sort:
             return self.findings((yield from pages.all_lines(page)))
@@ -102,6 +108,7 @@ class NextDayInvoices(DatedList):
     menu = "Invoices"
     path = "/invoices"
     column = "Invoice Date"
+    needed_columns = ("Invoice Date", "Order Date", "Grand Total")
     misread = {
         "all-of-them": {"fits": lambda made, ordered: True},
         "first-page-only": {"limit": pages.FEW_ROWS},
@@ -117,10 +124,7 @@ class NextDayInvoices(DatedList):
         late = [one for one in rows[:limit] if fits(one["created_at"][:10], one["ordered"][:10])]
         yield fair(len(late) >= 5)
         yield Key.answer({"count": len(late), "total": money(sum(one["total_cents"] for one in late))})
-        yield from self.read(
-            rows,
-            lambda row: office.row_by((row["number"], row["order_number"]), office.amount(row["total_cents"])),
-        )
+        yield from self.read(rows, "invoices", more=map(office.invoice_total, office.spread(late)))
 
     def findings(self, lines: list[pages.Line]) -> Json:
         late = [one for one in lines if day_of(one["Invoice Date"]) > day_of(one["Order Date"])]
@@ -134,6 +138,7 @@ class ShipmentList(DatedList, abstract=True):
     menu = "Shipments"
     path = "/shipments"
     column = "Ship Date"
+    needed_columns = ("Shipment", "Ship Date", "Order Date", "Total Quantity")
 
     carrier: str
 
@@ -154,11 +159,16 @@ class ShipmentList(DatedList, abstract=True):
         every = office.during(world, sql, "h", self.first, self.last)
         return [one for one in every if self.carrier in ("", one["carrier"])]
 
-    def read_shipments(self, rows: list[Row]) -> Parts:
-        return self.read(
-            rows,
-            lambda row: office.row_by((row["number"], row["order_number"], row["tracking"]), str(row["pieces"])),
-        )
+    def read_shipments(self, world: World, rows: list[Row], weighed: list[Row]) -> Parts:
+        """And how many pieces are in some of them."""
+        return self.read(rows, "shipments", more=[_pieces(world, one) for one in office.spread(weighed)])
+
+
+def _pieces(world: World, shipment: Row) -> Fact:
+    """In the grid, or article by article on the order's page."""
+    items = office.rows(world, "SELECT id FROM order_items WHERE order_id = ? ORDER BY id", shipment["order_id"])
+    each = [cell("order_items", item["id"], "quantity") for item in items]
+    return fact(cell("shipments", shipment["id"], "=pieces"), each)
 
 
 class PiecesOfCarrier(ShipmentList):
@@ -180,7 +190,7 @@ class PiecesOfCarrier(ShipmentList):
         rows = self.shipments(world)
         yield fair(len(rows) >= 60)
         yield Key.answer(sum(one["pieces"] if pieces else 1 for one in rows[:limit]), unit="pieces")
-        yield from self.read_shipments(rows)
+        yield from self.read_shipments(world, rows, rows)
 
     def findings(self, lines: list[pages.Line]) -> Json:
         return answer(sum(int(one["Total Quantity"]) for one in lines))
@@ -209,7 +219,7 @@ class SlowShipments(ShipmentList):
         largest_first = sorted(slow, key=itemgetter("pieces"), reverse=True)
         yield fair(len(rows) >= 60, len(slow) >= 3, clear(largest_first, itemgetter("pieces")))
         yield Key.answer({"count": len(slow), "shipment": top(largest_first)["number"]})
-        yield from self.read_shipments(rows)
+        yield from self.read_shipments(world, rows, slow)
 
     def findings(self, lines: list[pages.Line]) -> Json:
         slow = [one for one in lines if (day_of(one["Ship Date"]) - day_of(one["Order Date"])).days >= 3]
@@ -234,6 +244,7 @@ class BusiestReviewer(DatedList):
     menu = "All Reviews"
     path = "/reviews"
     column = "Created"
+    needed_columns = ("Nickname",)
     misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "second": {"place": 1}}
 
     @classmethod
@@ -249,9 +260,7 @@ class BusiestReviewer(DatedList):
         yield fair(len(rows) >= 60, clear(ranked, itemgetter(1)))
         nickname, count = ranked[place]
         yield Key.answer({"nickname": nickname, "reviews": count})
-        yield from self.read(
-            rows, lambda row: office.row_by((str(row["id"]), row["sku"], row["title"]), row["nickname"])
-        )
+        yield from self.read(rows, "reviews")
 
     def findings(self, lines: list[pages.Line]) -> Json:
         ((name, count),) = Counter(one["Nickname"] for one in lines).most_common(1)
@@ -271,6 +280,7 @@ class SteepDiscounts(DatedList):
     menu = "Orders"
     path = "/orders"
     column = "Purchase Date"
+    needed_columns = ("Subtotal", "Discount")
     more_columns = ("Subtotal", "Discount")
     steps = 14
     misread = {"all-discounts": {"percent": 0}, "first-page-only": {"limit": pages.FEW_ROWS}}
@@ -291,14 +301,10 @@ class SteepDiscounts(DatedList):
         steep = [row["discount_cents"] for row, more in zip(rows[:limit], over, strict=False) if more > 0]
         yield fair(len(rows) >= 60, len(steep) >= 4, 0 not in over)
         yield Key.answer({"count": len(steep), "discounts": money(sum(steep))})
-        yield from self.read(rows, _discount)
+        subtotals = (cell("orders", row["id"], "subtotal_cents") for row in office.spread(rows))
+        yield from self.read(rows, "orders", "discount_cents", more=subtotals)
 
     def findings(self, lines: list[pages.Line]) -> Json:
         pairs = [(pages.cents(one["Discount"]), pages.cents(one["Subtotal"])) for one in lines]
         steep = [off for off, subtotal in pairs if off * 100 > self.percent * subtotal]
         return answer({"count": len(steep), "discounts": pages.dollars(sum(steep))})
-
-
-def _discount(order: Row) -> Fact:
-    amounts = (office.amount(order["subtotal_cents"]), office.amount(order["discount_cents"]))
-    return office.row_by((order["number"], order["bill_to"]), *amounts)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
-from webassay.arena.kit.key import Key, fact, shown
+from webassay.arena.kit.key import Key, cell, fact, shown
 from webassay.arena.shop.facts import amount
 from webassay.arena.shop.pages import MONTHS
 from webassay.arena.shop.queries import rows
@@ -147,14 +147,13 @@ def departments(world: World) -> dict[str, int]:
 # --- facts ------------------------------------------------------------------------------------------------
 
 
-def row_of(order: Row) -> Sight:
-    """In the grid."""
-    return shown(order["number"], order["bill_to"], amount(order["total_cents"]), STATUSES[order["status"]])
+def listed(table: str, found: Iterable[Row], key: str = "id") -> list[Sight]:
+    """That these rows stood somewhere, with whatever columns: by a filter one knows the others."""
+    return [cell(table, row[key]) for row in found]
 
 
-def counted(count: int, noun: str) -> str:
-    """How many rows a grid says that it has; `noun` in the plural."""
-    return f"{count:,} {noun.removesuffix('s') if count == 1 else noun} found"
+def order_total(order: Row) -> Sight:
+    return cell("orders", order["id"], "total_cents")
 
 
 def bestseller(product: Row) -> Sight:
@@ -162,17 +161,13 @@ def bestseller(product: Row) -> Sight:
     return shown(product["name"], f"{amount(product['price_cents'])} {product['pieces']}", site="admin")
 
 
-def order_status(order: Row) -> Fact:
-    """In the grid, or on the order's own page."""
-    return fact(
-        shown(order["number"], STATUSES[order["status"]]),
-        shown(f"Order # {order['number']}", f"Order Status {STATUSES[order['status']]}", together="page"),
-    )
+def invoice_total(invoice: Row) -> Sight:
+    """That of its order."""
+    return cell("orders", invoice["order_id"], "total_cents")
 
 
-def row_by(names: Sequence[str], *values: str) -> Fact:
-    """The values in a row of a grid, with any of the names by which one knows the row: columns can be hidden."""
-    return fact(*(shown(name, *values) for name in names))
+def order_status(order: Row) -> Sight:
+    return cell("orders", order["id"], "status")
 
 
 def seen(sights: Iterable[Sight | Fact]) -> Key:

@@ -8,12 +8,12 @@ from typing import Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
-from webassay.arena.kit.key import Key, fact, money, shown
+from webassay.arena.kit.key import Key, cell, counted, fact, money, shown
 from webassay.arena.kit.template import Parts, Retrieve, clear, fair, first_page, top
 from webassay.arena.kit.walking import answer, every_page, links
 from webassay.core.interaction import Observation, Walk
 from webassay.core.record import Json
-from webassay.core.task import Fact
+from webassay.core.task import Fact, Sight
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
@@ -30,7 +30,11 @@ class MonthsOfOrders(Retrieve, abstract=True):
     """Reads all orders of some months, which only their dates can narrow."""
 
     levels = ("hard", "extreme")
-    ways = {"oldest-first": {"oldest": True}, "status-by-status": {"statuses": OTHER_STATUSES}}
+    ways = {
+        "oldest-first": {"oldest": True},
+        "status-by-status": {"statuses": OTHER_STATUSES},
+        "fewer-columns": {"fewer": True},
+    }
 
     user: str
     first: str
@@ -46,16 +50,20 @@ class MonthsOfOrders(Retrieve, abstract=True):
     def conclusion(self, orders: list[pages.Line]) -> Json:
         """The response, once all are read; without canceled ones."""
 
-    def reading(self, orders: list[Row], *more: Row) -> Parts:
+    def reading(self, orders: list[Row], *more: Sight) -> Parts:
         """Canceled orders do not count, so that nobody has to look at them."""
-        yield office.seen(map(office.row_of, (*office.spread(_that_count(orders)), *more))) & GRID
+        yield office.seen([*office.listed("orders", office.spread(_that_count(orders))), *more]) & GRID
         on_pages = pages_of(len(orders), pages.ROWS_ON_A_PAGE)
         by_status = 6 + 4 * len(OTHER_STATUSES) + on_pages
-        longest = max(by_status, 8 + pages_of(len(orders), 50))
+        longest = max(by_status, 8 + pages_of(len(orders), 50), 8 + pages.TO_CHOOSE_COLUMNS + on_pages)
         yield Effort(len(orders), on_pages, 8 + on_pages, longest=longest)
 
-    def solve(self, page: Observation, *, oldest: bool = False, statuses: tuple[str, ...] = ("",)) -> Walk:
+    def solve(
+        self, page: Observation, *, oldest: bool = False, statuses: tuple[str, ...] = ("",), fewer: bool = False
+    ) -> Walk:
         page = yield from pages.orders_of(page, self.first, self.last)
+        if fewer:
+            page = yield from pages.only_columns(page, "Bill-to Name", "Ship-to Name", "Grand Total", "Status")
         if oldest:
             page = yield from links(page, "Purchase Date")
         lines: list[pages.Line] = []
@@ -91,7 +99,7 @@ class SentElsewhere(MonthsOfOrders):
         elsewhere = [one for one in counting if not names or one["bill_to"] != one["ship_to"]]
         yield fair(len(elsewhere) >= 3)
         yield Key.answer({"count": len(elsewhere), "total": money(sum(one["total_cents"] for one in elsewhere))})
-        yield from self.reading(orders, *office.spread(elsewhere))
+        yield from self.reading(orders, *map(office.order_total, office.spread(elsewhere)))
 
     def conclusion(self, orders: list[pages.Line]) -> Json:
         elsewhere = [one for one in orders if one["Bill-to Name"] != one["Ship-to Name"]]
@@ -154,7 +162,7 @@ class HighestOfEachMonth(Retrieve):
         "status-ignored": {"status": ""},
     }
     may_agree = ("ship-to-name", "status-ignored")
-    ways = {"all-months-at-once": {"at_once": True}}
+    ways = {"all-months-at-once": {"at_once": True}, "names-alone": {"names_alone": True}}
 
     user: str
     month: str
@@ -177,10 +185,11 @@ class HighestOfEachMonth(Retrieve):
         yield fair(all(clear(orders, itemgetter(by)) for orders in ranked))
         highest = [top(orders) for orders in ranked]
         yield Key.answer(*(one[column] for one in highest), ordered=True)
-        yield office.seen(map(office.row_of, highest)) & GRID
-        yield Effort(rows=sum(map(len, months)), pages=self.count, steps=2 + 8 * self.count)
+        yield office.seen(office.listed("orders", highest)) & GRID
+        steps = 2 + 8 * self.count
+        yield Effort(sum(map(len, months)), self.count, steps, longest=steps + self.count * pages.TO_CHOOSE_COLUMNS)
 
-    def solve(self, page: Observation, *, at_once: bool = False) -> Walk:
+    def solve(self, page: Observation, *, at_once: bool = False, names_alone: bool = False) -> Walk:
         months = office.months_from(self.month, self.count)
         buyers: list[Json] = []
         if at_once:
@@ -193,6 +202,8 @@ class HighestOfEachMonth(Retrieve):
         for month in months:
             page = yield from pages.orders_of(page, *office.month_span(month), "Complete")
             page = yield from links(page, "Grand Total", "Grand Total")
+            if names_alone:
+                page = yield from pages.only_columns(page, "Bill-to Name")
             buyers.append(pages.lines(page)[0]["Bill-to Name"])
         return answer(*buyers)
 
@@ -233,15 +244,13 @@ class CouponDiscount(Retrieve):
         yield Effort(len(orders), pages_of(len(orders), pages.ROWS_ON_A_PAGE), steps=14)
 
     def _known(self, order: Row, orders: list[Row]) -> Fact:
-        """The report adds up by year, month or day; the grid shows orders one by one, and so do their own pages."""
+        """The report adds up by year, month or day; all else shows orders one by one."""
         lines = []
         for length in (4, 7, 10):
             period = order["created_at"][:length]
             inside = sum(one["discount_cents"] for one in orders if one["created_at"].startswith(period))
             lines.append(shown(period, self.code, office.amount(inside)))
-        number, amount = order["number"], office.amount(order["discount_cents"])
-        own_page = shown(f"Order # {number}", f"Discount ({self.code}) -{amount}", together="page")
-        return fact(*lines, shown(number, amount), own_page)
+        return fact(cell("orders", order["id"], "discount_cents"), *lines)
 
     def solve(self, page: Observation, *, period: str = "Year") -> Walk:
         first, last = f"01/01/{self.year}", f"12/31/{self.year}"
@@ -306,13 +315,13 @@ class OrdersByMonth(Retrieve):
 
     @staticmethod
     def _known(orders: list[Row]) -> Fact:
-        """The report counts by month or day, the grid says how many rows it has, and rows can be counted."""
+        """The site counts them, in a report or above a grid; days and rows can be counted."""
         days = Counter(one["created_at"][:10] for one in orders)
+        some = office.spread(orders)
         return fact(
-            shown(orders[0]["created_at"][:7], str(len(orders))),
-            shown(office.counted(len(orders), "orders")),
+            counted("orders", [one["id"] for one in some], len(orders)),
             [shown(day, str(count)) for day, count in days.items()],
-            [shown(one["number"], office.STATUSES[one["status"]]) for one in office.spread(orders)],
+            office.listed("orders", some),
         )
 
     def solve(self, page: Observation, *, period: str = "Month", each_month: bool = False) -> Walk:

@@ -15,6 +15,8 @@ ROWS_ON_A_PAGE = 100
 """As many as a grid offers."""
 FEW_ROWS = 20
 """As many as it shows at first."""
+TO_CHOOSE_COLUMNS = 13
+"""Steps that it takes at the most."""
 
 Line = Mapping[str, str]
 """A row of a table: the column's name to what stands there."""
@@ -46,6 +48,16 @@ def show_columns(page: Observation, *names: str) -> Steps:
     page = yield from click(page, "DisclosureTriangle", "Columns")
     for name in names:
         page = yield from click(page, "checkbox", name)
+    return (yield from click(page, "button", "Show Columns"))
+
+
+def only_columns(page: Observation, *names: str) -> Steps:
+    """Hides all others; also what one would know a row by."""
+    page = yield from click(page, "DisclosureTriangle", "Columns")
+    boxes = [node for node in page.find_all("checkbox") if not node.name.startswith("Select ")]
+    for box in boxes:
+        if (box.get("checked") == "true") != (box.name in names):
+            page = yield from click(page, "checkbox", box.name)
     return (yield from click(page, "button", "Show Columns"))
 
 

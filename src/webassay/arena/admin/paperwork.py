@@ -5,7 +5,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.buyers import NewestComplete, OldestPending
 from webassay.arena.admin.forms import CARRIERS
-from webassay.arena.kit.key import Key, fact, shown
+from webassay.arena.kit.key import Key, cell
 from webassay.arena.kit.template import Parts, fair
 from webassay.arena.kit.walking import Steps, click, links, send
 from webassay.core.interaction import Observation
@@ -95,10 +95,8 @@ class RefundShare(NewestComplete):
         yield Key.insert("refunds", order_id=order["id"], amount_cents=share, reason=self.reason)
 
     def evidence(self, world: World, order: Row) -> Key:
-        number, total = order["number"], office.amount(order["total_cents"])
-        on_its_page = shown(f"Order # {number}", f"Grand Total {total}", together="page")
-        known = Key.seen_any(shown(number, total), on_its_page)
-        return known & Key.checkpoint("the order", office.page(f"/orders/{number}"))
+        known = Key.read(office.order_total(order))
+        return known & Key.checkpoint("the order", office.page(f"/orders/{order['number']}"))
 
     def act(self, page: Observation, slip: bool) -> Steps:
         share = self._share(pages.cents(pages.detail(page, "Subtotal" if slip else "Grand Total")))
@@ -140,10 +138,9 @@ class SentAgain(NewestComplete):
         yield Key.update("shipments", where={"id": shipment["id"]}, tracking=self.tracking, **changed)
 
     def evidence(self, world: World, order: Row) -> Key:
-        shipment, number = self._shipment(world, order), order["number"]
-        known = fact(shown(shipment["number"], number), shown(f"Order # {number}", together="page"))
+        shipment = self._shipment(world, order)
         checkpoint = Key.checkpoint("the shipment", office.page(f"/shipments/{shipment['id']}"))
-        return office.seen([office.order_status(order), known]) & checkpoint
+        return office.seen([*office.listed("orders", [order]), cell("shipments", shipment["id"])]) & checkpoint
 
     def act(self, page: Observation, slip: bool) -> Steps:
         page = yield from click(page, "link", contains="Shipment 3")

@@ -8,7 +8,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.longlists import WholeList
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, fact, money, shown
+from webassay.arena.kit.key import Key, cell, counted, fact, money, shown
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
 from webassay.arena.kit.walking import answer, links, need, submit
 from webassay.arena.shop.queries import price
@@ -34,6 +34,7 @@ class SetsOfColor(WholeList):
     menu = "Products"
     path = "/products"
     column = "SKU"
+    needed_columns = ("Color", "Attribute Set")
     more_columns = ("Color",)
     steps = 11
     misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "similar-colors": {"similar": True}}
@@ -67,8 +68,8 @@ class SetsOfColor(WholeList):
         facts = []
         for group in counts:
             inside = office.spread([one for one in exact if one["attribute_set"] == group])
-            rows_read = zip(*map(_sights, inside), strict=True)
-            facts.append(fact(*rows_read, _counted([one for one in rows if one["attribute_set"] == group])))
+            of_the_set = [one for one in rows if one["attribute_set"] == group]
+            facts.append(fact(office.listed("products", inside), _counted(of_the_set)))
         yield Key.seen_share(1.0, facts)
         yield from self.grid(len(rows))
 
@@ -77,23 +78,13 @@ class SetsOfColor(WholeList):
         return answer({self.one: sets[self.one], self.two: sets[self.two]})
 
 
-def _sights(product: Row) -> list[Sight]:
-    """With the set in a column of its own, or as the filter."""
-    group, names = product["attribute_set"], (product["sku"], product["name"])
-    filtered = [shown(name, f"Attribute Set: {group}", together="page") for name in names]
-    return [shown(name, group) for name in names] + filtered
-
-
 def _counted(products: list[Row]) -> list[Sight]:
     """With both filters the grid counts a set by itself; what similar colors have is taken off."""
-    colors = [one["color"] for one in products]
-    return [
-        shown(
-            f"Color: {color}", f"Attribute Set: {products[0]['attribute_set']}",
-            office.counted(sum(color.lower() in one.lower() for one in colors), "products"), together="page",
-        )
-        for color in sorted(set(colors))
-    ]  # fmt: skip
+    found = []
+    for color in sorted({one["color"] for one in products}):
+        those = [one["id"] for one in products if color.lower() in one["color"].lower()]
+        found.append(counted("products", those[:40], len(those)))
+    return found
 
 
 class PriceOfUpdated(WholeList):
@@ -110,6 +101,7 @@ class PriceOfUpdated(WholeList):
     menu = "Products"
     path = "/products"
     column = "Last Updated"
+    needed_columns = ("Price",)
     more_columns = ("Last Updated",)
     steps = 13
     misread = {"first-page-only": {"limit": pages.FEW_ROWS}, "every-set": {"group": "%"}}
@@ -142,9 +134,7 @@ class PriceOfUpdated(WholeList):
         # A half cent could be rounded either way.
         yield fair(total * 2 % len(rows))
         yield Key.answer({"products": len(rows), "average": money(round(total / len(rows)))})
-        yield from self.read(
-            rows, lambda row: office.row_by((row["sku"], row["name"]), office.amount(row["price_cents"]))
-        )
+        yield from self.read(rows, "products", "price_cents")
 
     def findings(self, lines: list[pages.Line]) -> Json:
         prices = [pages.cents(one["Price"]) for one in lines]
@@ -195,9 +185,9 @@ class MoreVariety(Retrieve):
         yield fair(ranked[0]["linked"] >= 3, all(map(_combinations, ranked)))
         best = ranked[place]
         yield Key.answer({"sku": best["sku"], "combinations": best["combinations"], "linked": best[count]})
-        opened = [fact(shown(one["sku"], "Configurations", together="page")) for one in ranked]
-        related = fact(shown(best["sku"], f"Related Products ({best['related']})", together="page"))
-        yield office.seen([*opened, related])
+        linked = office.rows(world, "SELECT * FROM product_links WHERE product_id = ?", best["id"])
+        links = [cell("products", one["linked_id"]) for one in linked]
+        yield office.seen([*_options(world, ranked), fact(_heading(best), links)])
         yield Key.checkpoint("the product", office.page(f"/products/{best['id']}"))
         yield Effort(len(skus), 2 * len(skus), steps=2 + 4 * len(skus), longest=2 + 6 * len(skus))
 
@@ -212,6 +202,19 @@ class MoreVariety(Retrieve):
 
 
 _combinations = itemgetter("combinations")
+
+
+def _options(world: World, products: list[Row]) -> list[Sight]:
+    """The sizes and colors of these products."""
+    options = [
+        one for product in products
+        for one in office.rows(world, "SELECT * FROM product_options WHERE product_id = ?", product["id"])
+    ]  # fmt: skip
+    return [cell("product_options", (one["product_id"], one["name"], one["value"])) for one in options]
+
+
+def _heading(product: Row) -> Sight:
+    return shown(product["sku"], f"Related Products ({product['related']})", together="page")
 
 
 def _offered(page: Observation, name: str) -> int:
@@ -267,7 +270,7 @@ class AddUpsell(Mutate):
         yield fair(clear(ranked, price), not taken & {ranked[0]["id"], ranked[-1]["id"]})
         best = ranked[-1 if cheapest else 0]
         yield Key.insert("product_links", product_id=product["id"], kind=link, linked_id=best["id"])
-        yield office.seen([shown(best["sku"], office.amount(best["price_cents"]))])
+        yield office.seen(office.listed("products", [best]))
         yield Key.checkpoint("the product", office.page(f"/products/{product['id']}"))
         yield Effort(rows=len(ranked), pages=3, steps=13, longest=16)
 

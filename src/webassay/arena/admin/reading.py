@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
-from webassay.arena.kit.key import Key, money, shown
+from webassay.arena.kit.key import Key, cell, money, shown
 from webassay.arena.kit.template import Parts, Retrieve, clear, fair, first_page
 from webassay.arena.kit.walking import answer, links
 from webassay.core.interaction import Observation, Walk
@@ -41,7 +41,7 @@ class CustomersOfStates(Retrieve):
         "two-states-only": {"states": 2},
     }
     may_agree = ("first-state-only", "two-states-only")
-    ways = {"reading-everything": {"everything": True}}
+    ways = {"reading-everything": {"everything": True}, "fewer-columns": {"fewer": True}}
 
     user: str
     one: str
@@ -61,18 +61,21 @@ class CustomersOfStates(Retrieve):
         # Two of the same name cannot be told apart, and capitals would sort differently.
         yield fair(len(set(names)) == len(names), all(name[0].isupper() for name in names))
         yield Key.answer(names[0], names[min(self.place, len(names)) - 1], names[-1], ordered=True)
-        ends = [(state, row) for state, some in customers.items() for row in (some[0], some[-1])]
-        yield office.seen(shown(row["name"], row["email"], state) for state, row in ends)
+        yield office.seen(
+            office.listed("customers", [row for some in customers.values() for row in (some[0], some[-1])])
+        )
         yield Key.checkpoint("customers", office.page("/customers"))
-        yield Effort(rows=len(names), pages=3, steps=18)
+        yield Effort(rows=len(names), pages=3, steps=18, longest=18 + 3 * pages.TO_CHOOSE_COLUMNS)
 
-    def solve(self, page: Observation, *, everything: bool = False) -> Walk:
+    def solve(self, page: Observation, *, everything: bool = False, fewer: bool = False) -> Walk:
         states = self.one, self.two, self.three
         lines: list[pages.Line] = []
         for state in ("",) if everything else states:
             page = yield from links(page, "All Customers")
             if state:
                 page = yield from pages.narrow(page, {}, {"State": state})
+            if fewer:
+                page = yield from pages.only_columns(page, "Name", "State")
             lines += yield from pages.all_lines(page)
         names = sorted(line["Name"] for line in lines if line["State"] in states)
         return answer(names[0], names[self.place - 1], names[-1])
@@ -81,7 +84,7 @@ class CustomersOfStates(Retrieve):
 def _customers(world: World, state: str) -> list[Row]:
     return office.rows(
         world,
-        "SELECT c.first_name || ' ' || c.last_name AS name, c.email FROM customers AS c JOIN addresses AS a"
+        "SELECT c.id, c.first_name || ' ' || c.last_name AS name FROM customers AS c JOIN addresses AS a"
         " ON a.customer_id = c.id AND a.is_default_billing WHERE a.region = ? ORDER BY name",
         STATES[state],
     )
@@ -103,7 +106,7 @@ class RefundsFor(Retrieve):
         "without-the-last": {"missed": 1},
     }
     may_agree = ("reason-ignored",)
-    ways = {"by-days-only": {"by_reason": False}}
+    ways = {"by-days-only": {"by_reason": False}, "fewer-columns": {"fewer": True}}
 
     user: str
     reason: str
@@ -121,14 +124,16 @@ class RefundsFor(Retrieve):
         yield fair(len(memos) >= 3)
         read = first_page(memos, size)[: len(memos) - missed]
         yield Key.answer(money(sum(one["amount_cents"] for one in read)))
-        yield office.seen(shown(one["number"], self.reason, office.amount(one["amount_cents"])) for one in memos)
+        yield office.seen(cell("refunds", one["id"], "amount_cents") for one in memos)
         yield Key.checkpoint("credit memos", office.page("/refunds"))
-        yield Effort(len(memos), pages_of(len(memos), pages.ROWS_ON_A_PAGE), 10, longest=12)
+        yield Effort(len(memos), pages_of(len(memos), pages.ROWS_ON_A_PAGE), 10, longest=10 + pages.TO_CHOOSE_COLUMNS)
 
-    def solve(self, page: Observation, *, by_reason: bool = True) -> Walk:
+    def solve(self, page: Observation, *, by_reason: bool = True, fewer: bool = False) -> Walk:
         page = yield from links(page, "Credit Memos")
         reason = {"Reason": self.reason} if by_reason else {}
         page = yield from pages.narrow(page, reason | office.days("Created", self.first, self.last))
+        if fewer:
+            page = yield from pages.only_columns(page, "Reason", "Refunded")
         lines = yield from pages.all_lines(page)
         return answer(pages.dollars(sum(pages.cents(one["Refunded"]) for one in lines if one["Reason"] == self.reason)))
 
@@ -165,7 +170,7 @@ class StockOfBrand(Retrieve):
         yield fair(len(in_stock) >= 5, all(one["price_cents"] != self.least * 100 for one in products))
         worth = sum(one["stock"] * one["price_cents"] for one in in_stock)
         yield Key.answer({"pieces": sum(one["stock"] for one in in_stock), "worth": money(worth)})
-        yield office.seen(shown(one["sku"], office.amount(one["price_cents"]), str(one["stock"])) for one in in_stock)
+        yield office.seen(cell("products", one["id"], name) for one in in_stock for name in ("price_cents", "stock"))
         yield Key.checkpoint("products", office.page("/products"))
         yield Effort(len(fitting), pages_of(len(fitting), pages.ROWS_ON_A_PAGE), 10, longest=12)
 
@@ -197,7 +202,7 @@ class BestOfMonths(Retrieve):
     reads = ("*",)
     levels = ("medium",)
     misread = {"latest-first": {"latest_first": True}, "second-best": {"place": 1}}
-    ways = {"month-by-month": {"each_month": True}}
+    ways = {"month-by-month": {"each_month": True}, "year-by-year": {"each_month": True, "period": "Year"}}
 
     user: str
     month: str
@@ -222,15 +227,17 @@ class BestOfMonths(Retrieve):
         yield Key.checkpoint("the report", office.page("/reports/bestsellers"))
         yield Effort(rows=5 * self.count, pages=1, steps=9, longest=1 + 7 * self.count)
 
-    def solve(self, page: Observation, *, each_month: bool = False) -> Walk:
+    def solve(self, page: Observation, *, each_month: bool = False, period: str = "Month") -> Walk:
+        """With the period of a year, a month alone is what there is of its year."""
         months = office.months_from(self.month, self.count)
         best: dict[str, int] = {}
         for some in [[month] for month in months] if each_month else [months]:
             first, last = office.span_of(some)
             days = office.typed(first), office.typed(last)
-            page = yield from pages.report(page, "Bestsellers", days, "Month")
+            page = yield from pages.report(page, "Bestsellers", days, period)
             for line in pages.lines(page):
-                best.setdefault(line["Interval"], int(line["Order Quantity"]))
+                month = line["Interval"] if period == "Month" else some[0]
+                best.setdefault(month, int(line["Order Quantity"]))
         return answer(*(best[month] for month in months))
 
 
@@ -334,7 +341,7 @@ class SearchesInVain(Retrieve):
         often = [one for one in terms if one["uses"] >= self.uses]
         fitting = [one for one in often if one["results"] < self.results]
         yield Key.answer(*(one["term"] for one in fitting))
-        yield office.seen(shown(one["term"], str(one["results"]), str(one["uses"])) for one in fitting)
+        yield office.seen(cell("search_terms", one["term"], name) for one in fitting for name in ("results", "uses"))
         yield Key.checkpoint("the report", office.page("/reports/search-terms"))
         # The report has those on top that were used the most.
         yield Effort(rows=len(often), pages=1, steps=4)

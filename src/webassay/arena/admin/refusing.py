@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, shown
+from webassay.arena.kit.key import Key, cell, shown
 from webassay.arena.kit.template import Parts, Refuse
 from webassay.arena.kit.walking import Steps, click, links, refused, send
 from webassay.core.interaction import Observation, Walk
@@ -191,8 +191,7 @@ class RefundTooMuch(Refuse):
         if less:
             refund = Key.insert("refunds", order_id=order["id"], amount_cents=cents, reason=reason)
             yield refund & Key.update("orders", where={"id": order["id"]}, status="closed")
-        total = office.amount(cents)
-        known = Key.seen_any(shown(self.order, total), shown(f"Order # {self.order}", total, together="page"))
+        known = Key.read(office.order_total(order))
         yield Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=known)
         yield Key.checkpoint("the order", office.page(f"/orders/{self.order}"))
         yield Effort(rows=1, pages=3, steps=9)
@@ -273,7 +272,7 @@ class TakenSku(Refuse):
             product = office.product(world, self.sku)["id"]
             yield Key.update("products", where={"id": product}, sku=f"{self.wanted}-1")
         other = office.product(world, self.wanted)
-        known = Key.seen_any(shown("Another product has this SKU."), shown(other["name"], self.wanted))
+        known = Key.seen_any(shown("Another product has this SKU."), cell("products", other["id"], "sku"))
         yield Key.refusal("DATA_VALIDATION_ERROR", "ACTION_NOT_ALLOWED_ERROR", facts=known)
         yield Key.checkpoint("products", office.page("/products"))
         yield EFFORT

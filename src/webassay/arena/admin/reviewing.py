@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Difficulty, Effort
-from webassay.arena.kit.key import Key, picture, shown
+from webassay.arena.kit.key import Key, cell, picture, shown
 from webassay.arena.kit.template import Fair, Mutate, Navigate, Parts, Retrieve, Template, clear, fair, top
 from webassay.arena.kit.walking import Reading, Steps, answer, click, done, go_back, links
 from webassay.arena.shop.queries import found_helpful, voted_on
@@ -75,7 +75,8 @@ class ReviewByReview(Template, abstract=True):
 
     def effort_of(self, count: int, more: int = 0) -> Effort:
         """What it takes to open so many."""
-        return Effort(count, count + 1, 6 + len(self.typed()) + len(self.chosen) + 2 * count + more)
+        steps = 6 + len(self.typed()) + len(self.chosen) + 2 * count + more
+        return Effort(count, count + 1, steps, longest=max(steps, steps - count + pages.TO_CHOOSE_COLUMNS))
 
     def narrow(self, page: Observation) -> Steps:
         page = yield from pages.filtered(page, self.menu, self.typed(), self.chosen)
@@ -99,14 +100,17 @@ def _numbers(grid: Observation) -> list[str]:
 class ReviewSummary(ReviewByReview, Retrieve, abstract=True):
     """Tells something about all of them."""
 
-    ways = {"by-address": {"by_address": True}}
+    ways = {"by-address": {"by_address": True}, "numbers-alone": {"alone": True}}
 
     @abstractmethod
     def findings(self, measured: list[Measurement]) -> Json:
         """The response, once all are read."""
 
-    def solve(self, page: Observation, *, by_address: bool = False) -> Walk:
+    def solve(self, page: Observation, *, by_address: bool = False, alone: bool = False) -> Walk:
         grid = yield from self.narrow(page)
+        if alone:
+            grid = yield from pages.only_columns(grid, "ID")
+            by_address = True
         return self.findings((yield from self.open_each(grid, by_address)))
 
 
@@ -324,9 +328,9 @@ class RejectedVotes(WrittenBetween, abstract=True):
     status = "rejected"
 
     def sight(self, review: Row) -> Sight:
-        found = f"{review['helpful']} of {review['votes']} found this review helpful"
-        text = found if review["votes"] else "Nobody has voted on this review"
-        return shown(f"Review {review['id']}", text, together="page")
+        if review["votes"]:
+            return cell("reviews", review["id"], "helpful")
+        return shown(f"Review {review['id']}", "Nobody has voted on this review", together="page")
 
     def measure(self, page: Observation) -> int:
         return pages.votes(page)[0]

@@ -10,7 +10,7 @@ from typing import Self
 
 from webassay.arena.admin import office, pages
 from webassay.arena.kit.effort import Effort, pages_of
-from webassay.arena.kit.key import Key, fact, shown
+from webassay.arena.kit.key import Key, cell, counted, fact, shown
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
 from webassay.arena.kit.walking import Reading, Steps, answer, choose, click, done, every_page, links, send, submit
 from webassay.arena.shop import facts, queries
@@ -128,7 +128,7 @@ class HiddenReviews(Retrieve):
     reads = ("shown", "all")
     levels = ("medium",)
     misread = {"only-the-shop": {"only": "shown"}, "only-the-office": {"only": "every"}}
-    ways = {"shop-first": {"shop_first": True}}
+    ways = {"shop-first": {"shop_first": True}, "by-the-report": {"by_report": True}}
 
     user: str
     product: str
@@ -147,25 +147,31 @@ class HiddenReviews(Retrieve):
     def end(self, world: World, *, only: str = "") -> Parts:
         (product,) = office.rows(
             world,
-            "SELECT p.sku, sum(v.status = 'approved') AS shown, count(*) AS every FROM reviews AS v JOIN products AS p"
-            " ON p.id = v.product_id WHERE p.name = ?",
+            "SELECT p.id, p.sku, sum(v.status = 'approved') AS shown, count(*) AS every FROM reviews AS v"
+            " JOIN products AS p ON p.id = v.product_id WHERE p.name = ?",
             self.product,
         )
         few, every = product[only or "shown"], product[only or "every"]
         yield Key.answer({"shown": few, "all": every, "hidden": every - few})
-        in_shop = fact(shown(self.product, f"{few} reviews"), shown(self.product, f"Reviews ({few})", together="page"))
+        in_shop = cell("product_ratings", product["id"], "review_count", site="shop")
+        written = office.spread(office.reviews(world, "p.name = ?", self.product))
         # Side by side, as the report on reviews has them: the name may contain the number.
-        in_office = fact(shown(office.counted(every, "reviews")), shown(f"{product['sku']} {every}"))
-        yield Key.seen_share(1.0, [in_shop, in_office])
+        in_report = shown(f"{product['sku']} {every}", site="admin")
+        each = [cell("reviews", one["id"], site="admin") for one in written]
+        yield office.seen([in_shop, fact(counted("reviews", [one["id"] for one in written], every), in_report, each)])
         yield Key.checkpoint("reviews", office.page("/reviews"))
         yield Effort(rows=2, pages=2, steps=9, longest=11)
 
-    def solve(self, page: Observation, *, shop_first: bool = False) -> Walk:
+    def solve(self, page: Observation, *, shop_first: bool = False, by_report: bool = False) -> Walk:
         if shop_first:
             few, page = yield from self._in_shop(page)
             page = yield from pages.switch_to(page, "admin")
-        page = yield from pages.filtered(page, "All Reviews", {"Product": self.product})
-        every = pages.total(page)
+        if by_report:
+            page = yield from pages.report(page, "Reviews by Products", ("01/01/2015", "12/31/2026"))
+            every = int(pages.line_with(page, "Product", self.product)["Reviews"])
+        else:
+            page = yield from pages.filtered(page, "All Reviews", {"Product": self.product})
+            every = pages.total(page)
         if not shop_first:
             few, page = yield from self._in_shop(page)
         return answer({"shown": few, "all": every, "hidden": every - few})
@@ -212,7 +218,7 @@ class ExtendCoupon(Mutate):
         yield fair(clear(lasting, itemgetter("ends_on")))
         coupon = lasting[-1 if last else 0]
         yield Key.update("coupons", where={"code": coupon["code"]}, site="admin", ends_on=self.until)
-        yield Key.seen_any(*(shown(coupon["code"], day(coupon["ends_on"])) for day in (facts.long_date, _short)))
+        yield Key.read(facts.coupon(coupon))
         yield Key.checkpoint("the offers", PagePattern(site="shop", path="/coupons"))
         yield Effort(rows=len(current), pages=2, steps=11, longest=14)
 
@@ -244,10 +250,6 @@ def _current(world: World) -> list[Row]:
 
 def _place(coupon: Row) -> str:
     return coupon["department"] or "everything"
-
-
-def _short(day: str) -> str:
-    return f"{office.MONTHS[int(day[5:7]) - 1][:3]} {int(day[8:10])}, {day[:4]}"
 
 
 class CustomerAndStaff(Mutate, abstract=True):

@@ -3,7 +3,7 @@
 from typing import Self
 
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key
+from webassay.arena.kit.key import Key, cell
 from webassay.arena.kit.template import Mutate, Parts
 from webassay.arena.kit.walking import groups, links, submit
 from webassay.arena.shop import queries
@@ -59,7 +59,7 @@ class ChangeAddress(Mutate):
         # A new ZIP code that happens to be the old one would not be a change.
         moved = {"postcode": self.postcode} if address["postcode"] != self.postcode else {}
         yield Key.update("addresses", where={"id": address["id"]}, street=self.street, **moved)
-        yield Key.seen("Default Shipping Address", address["street"], together="page")
+        yield Key.read(cell("addresses", address["id"], "street"))
         yield Key.checkpoint("address book", PagePattern(site="shop", path="/account(/addresses)?"))
         yield Effort(rows=len(book), pages=2, steps=9)
 

@@ -72,8 +72,8 @@ class CartCheapestWellRated(Mutate):
         yield in_cart(world, self.user, best["id"], self.quantity)
         yield facts.seen([facts.rated(best)])
         # Sorted by price, what is cheaper comes first; sorted by rating, what is rated well.
-        cheaper = [facts.rated(one) for one in listed if queries.price(one) < queries.price(best)]
-        yield Key.seen_any(cheaper, [facts.rated(one) for one in ranked])
+        cheaper = [one for one in listed if queries.price(one) < queries.price(best)]
+        yield Key.seen_any(*([sight for one in some for sight in facts.rated(one)] for some in (cheaper, ranked)))
         yield Key.checkpoint("category", queries.place_page(self.path))
         passed = sum(queries.price(one) <= queries.price(best) for one in listed)
         size = pages.PRODUCTS_ON_A_PAGE

@@ -1,11 +1,11 @@
-"""What the shop shows, for the facts of keys: written as its pages write it."""
+"""What has been seen of the shop, for the facts of keys: cells, wherever and however they were shown."""
 
 from collections.abc import Sequence
 
-from webassay.arena.kit.key import Key, fact, picture, shown
+from webassay.arena.kit.key import Key, Known, cell, picture, shown
 from webassay.arena.shop.pages import FEW_ORDERS, MONTHS, REVIEWS_ON_A_PAGE
-from webassay.arena.shop.queries import ORDER_LIST, tenths
-from webassay.core.task import Fact, Sight
+from webassay.arena.shop.queries import ORDER_LIST
+from webassay.core.task import Sight
 from webassay.sites.kit import Row
 
 SAMPLE = 60
@@ -17,42 +17,28 @@ def amount(cents: int) -> str:
     return f"${cents // 100:,}.{cents % 100:02d}"
 
 
-def weight(ounces: int) -> str:
-    pounds, rest = divmod(ounces, 16)
-    return " ".join(["Weight", *[f"{pounds} lb"] * (pounds > 0), *[f"{rest} oz"] * (rest > 0 or not pounds)])
-
-
-def _reviews(product: Row) -> str:
-    count = product["review_count"]
-    return "No reviews yet" if not count else "1 review" if count == 1 else f"{count} reviews"
-
-
-# Cards and product pages say these things in the same words.
-
-
 def priced(product: Row) -> Sight:
-    return shown(product["name"], amount(product["price_cents"]))
+    return cell("products", product["id"], "price_cents")
 
 
 def reviewed(product: Row) -> Sight:
-    return shown(product["name"], _reviews(product))
+    """Where there are no reviews, that is what cards and product pages say."""
+    if not product["review_count"]:
+        return shown(product["name"], "No reviews yet")
+    return cell("product_ratings", product["id"], "review_count")
 
 
-def priced_and_reviewed(product: Row) -> Sight:
-    return shown(product["name"], amount(product["price_cents"]), _reviews(product))
+def priced_and_reviewed(product: Row) -> list[Sight]:
+    return [priced(product), reviewed(product)]
 
 
-def rated(product: Row) -> Sight:
-    stars = tenths(product)
-    return shown(
-        product["name"],
-        amount(product["price_cents"]),
-        f"{stars // 10}.{stars % 10} out of 5 stars" if stars else "No reviews yet",
-    )
+def rated(product: Row) -> list[Sight]:
+    stars = cell("product_ratings", product["id"], "rating_sum")
+    return [priced(product), stars if product["review_count"] else reviewed(product)]
 
 
 def weighed(product: Row) -> Sight:
-    return shown(product["sku"], weight(product["weight_oz"]), together="page")
+    return cell("products", product["id"], "weight_oz")
 
 
 def card(product: Row) -> Sight:
@@ -60,7 +46,7 @@ def card(product: Row) -> Sight:
     return picture(f"/p/{product['slug']}/label.svg")
 
 
-def seen(sights: Sequence[Sight]) -> Key:
+def seen(sights: Sequence[Known]) -> Key:
     """All of these."""
     return Key.all_of(Key.seen_any(sight) for sight in sights)
 
@@ -74,11 +60,11 @@ def sample(rows: Sequence[Row]) -> Sequence[Row]:
 
 
 def review(row: Row) -> Sight:
-    return shown(row["title"], row["nickname"], f"Rating: {row['rating']} out of 5 stars")
+    return cell("reviews", row["id"], "rating")
 
 
 def votes(row: Row) -> Sight:
-    return shown(row["title"], row["nickname"], f"{row['helpful']} of {row['votes']} found this review helpful")
+    return cell("reviews", row["id"], "helpful")
 
 
 def read_reviews(rows: Sequence[Row]) -> Key:
@@ -89,18 +75,13 @@ def read_reviews(rows: Sequence[Row]) -> Key:
 # --- orders -----------------------------------------------------------------------------------------------
 
 
-def order_total(order: Row) -> Fact:
-    """In the list, or on the order's own page."""
-    total, status = amount(order["total_cents"]), str(order["status"])
-    return fact(
-        shown(order["number"], total, status), shown(f"Order # {order['number']}", total, status, together="page")
-    )
+def order_status(order: Row) -> Sight:
+    return cell("orders", order["id"], "status")
 
 
-def order_status(order: Row) -> Fact:
-    return fact(
-        shown(order["number"], order["status"]), shown(f"Order # {order['number']}", order["status"], together="page")
-    )
+def order_total(order: Row) -> tuple[Sight, ...]:
+    """With its status: canceled orders may not count."""
+    return cell("orders", order["id"], "total_cents"), order_status(order)
 
 
 def read_orders(orders: Sequence[Row], those: Sequence[Row]) -> Key:
@@ -109,15 +90,16 @@ def read_orders(orders: Sequence[Row], those: Sequence[Row]) -> Key:
     return Key.seen_share(1.0, dict.fromkeys(order_total(order) for order in (*pages, *those)))
 
 
-def bought(item: Row) -> Sight:
+def bought(item: Row) -> tuple[Sight, ...]:
     """A line of an order."""
-    return shown(item["name"], item["sku"], amount(item["unit_price_cents"]), f"Ordered: {item['quantity']}")
+    return tuple(cell("order_items", item["id"], column) for column in ("unit_price_cents", "quantity"))
 
 
 def discount(order: Row) -> Sight:
-    """On the order's own page: what a coupon took off, if there was one."""
-    saved = (f"-{amount(order['discount_cents'])}",) if order["discount_cents"] else ()
-    return shown(f"Order # {order['number']}", *saved, "Items Ordered", together="page")
+    """On the order's own page: what a coupon took off, or that none did."""
+    if not order["discount_cents"]:
+        return shown(f"Order # {order['number']}", "Items Ordered", together="page")
+    return cell("orders", order["id"], "discount_cents")
 
 
 # --- coupons ----------------------------------------------------------------------------------------------
@@ -128,5 +110,5 @@ def long_date(day: str) -> str:
 
 
 def coupon(row: Row) -> Sight:
-    """A line of the list of coupons."""
-    return shown(row["code"], long_date(row["ends_on"]))
+    """Until when it works."""
+    return cell("coupons", row["code"], "ends_on")

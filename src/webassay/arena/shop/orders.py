@@ -235,7 +235,8 @@ class OrderWeight(Retrieve):
     def end(self, world: World, *, weight: Callable[[Row], int] = _all_pieces, those: slice = slice(None)) -> Parts:
         items = queries.order_items(world, self.order)
         yield Key.answer(sum(map(weight, items[those])), unit="ounces")
-        yield facts.seen([sight for item in items for sight in (facts.bought(item), facts.weighed(item))])
+        weights = [facts.weighed({**item, "id": item["product_id"]}) for item in items]
+        yield facts.seen([*map(facts.bought, items), *weights])
         yield Key.checkpoint("order", queries.order_page(self.order))
         yield Key.all_of(Key.checkpoint(item["sku"], queries.product_page(item["slug"])) for item in items)
         listed, count = queries.list_page(world, self.user, self.order), len(items)

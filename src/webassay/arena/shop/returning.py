@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from webassay.arena.kit.effort import Effort, pages_of
-from webassay.arena.kit.key import Key, money, shown
+from webassay.arena.kit.key import Key, cell, money, shown
 from webassay.arena.kit.template import Mutate, Parts, Refuse, Retrieve, fair, first_page
 from webassay.arena.kit.walking import answer, every_page, fill, links, refused, submit
 from webassay.arena.shop import facts, pages, queries
@@ -128,7 +128,7 @@ class ReturnTooLate(Refuse):
         refused = Key.seen_any(
             shown(f"Order # {self.order}", "This order could be returned until", together="page"),
             shown("This order could be returned until", "That did not work", together="page"),
-            [shown("within 60 days of the order", together="page"), facts.order_status(order).any_of[0][0]],
+            [shown("within 60 days of the order", together="page"), facts.order_status(order)],
         )
         yield Key.refusal("ACTION_NOT_ALLOWED_ERROR", facts=refused)
         yield facts.LIST
@@ -183,7 +183,7 @@ class ReturnedValue(Retrieve):
         yield Key.answer(money(sum(row["value_cents"] for row in fitting)))
         read = {row["number"]: row for row in (*returns[::RETURNS_ON_A_PAGE], returns[-1], *fitting)}.values()
         yield facts.seen(
-            [shown(row["number"], row["reason"], facts.amount(row["value_cents"]), row["status"]) for row in read]
+            [[cell("returns", row["id"], name) for name in ("reason", "=value_cents", "status")] for row in read]
         )
         yield Key.checkpoint("returns", PagePattern(site="shop", path="/account/returns"))
         on_pages = pages_of(len(returns), RETURNS_ON_A_PAGE)
