@@ -72,13 +72,15 @@ class QuerySource:
         row = tuple(values[part] for part in key)
         return None if None in row else (origin[0], row, origin[1])
 
-    def named_cell(self, values: tuple[Any, ...], place: int) -> Cell | None:
-        """The cell; or, where there is none, what the query says of the row that it is about, by its name in the
-        query."""
+    def cells(self, values: tuple[Any, ...], place: int) -> Iterator[Cell]:
+        """The cell; and, where it is of another table or computed, what the query says of the row that it is about, by
+        its name in the query."""
         cell = self.cell(values, place)
-        if cell is None and (key := self._keys.get(self._about)) is not None:
-            cell = self._about, tuple(values[part] for part in key), f"={self.names[place]}"
-        return cell
+        if cell is not None:
+            yield cell
+        key = self._keys.get(self._about)
+        if key is not None and (cell is None or cell[0] != self._about):
+            yield self._about, tuple(values[part] for part in key), f"={self.names[place]}"
 
 
 def _first_table(sql: str) -> str:
@@ -294,8 +296,9 @@ class Receipts:
         return self._world.is_journal(table, column)
 
     def cells(self) -> list[Cell]:
-        found = dict.fromkeys(line.source.named_cell(line.values, place) for line, place in self._shown)
-        return [cell for cell in found if cell is not None]
+        return list(
+            dict.fromkeys(cell for line, place in self._shown for cell in line.source.cells(line.values, place))
+        )
 
     def computed(self) -> set[Computed]:
         return {
