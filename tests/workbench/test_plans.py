@@ -15,23 +15,33 @@ TEMPLATES = ["a"] * 3 + ["b"] * 3 + ["c"] * 1 + ["d"] * 3
 TASKS = [TASK.model_copy(update={"id": f"{name}{place}", "template": name}) for place, name in enumerate(TEMPLATES)]
 
 
-@pytest.mark.parametrize(
-    ("limit", "taken"),
-    [
-        (1, "a0"),
-        (2, "a0 c6"),
-        (4, "a0 b3 c6 d7"),
-        (5, "a0 a1 b3 c6 d7"),
-        (9, "a0 a1 a2 b3 b4 c6 d7 d8"),
-        (None, " ".join(task.id for task in TASKS)),
-        (99, " ".join(task.id for task in TASKS)),
-    ],
-)
-def test_a_limit_takes_as_many_templates_as_it_can(limit, taken):
-    found = [task.id for task in spread(TASKS, limit)]
+@pytest.mark.parametrize(("limit", "templates"), [(1, 1), (2, 2), (4, 4), (5, 4), (9, 4), (None, 4), (99, 4)])
+def test_a_limit_takes_as_many_templates_as_it_can(limit, templates):
+    found = spread(TASKS, limit)
     assert len(found) == min(limit or 99, len(TASKS))
-    assert set(taken.split()) <= set(found)
-    assert found == sorted(found, key=lambda name: int(name[1:])), "in the benchmark's own order"
+    assert len({task.template for task in found}) == templates
+    assert found == sorted(found, key=TASKS.index), "in the benchmark's own order"
+
+
+def test_a_limit_keeps_the_mix_of_kinds_and_sites():
+    kinds = ["retrieve"] * 6 + ["mutate"] * 3 + ["unachievable"] * 3
+    tasks = [
+        TASK.model_copy(
+            update={"id": str(place), "template": str(place), "kind": kind, "sites": (("shop", "admin")[place % 2],)}
+        )
+        for place, kind in enumerate(kinds)
+    ]
+    found = spread(tasks, 4)
+    assert sorted(task.kind for task in found) == ["mutate", "retrieve", "retrieve", "unachievable"]
+    assert sorted(task.sites[0] for task in found) == ["admin", "admin", "shop", "shop"]
+
+
+def test_few_of_the_arena_are_chosen_before_they_are_drawn():
+    found = Workbench().tasks(Selection(instances=1, limit=10))
+    assert len({task.template for task in found}) == 10
+    kinds, sites = ([getattr(task, name) for task in found] for name in ("kind", "sites"))
+    assert kinds.count("unachievable") == 1 and {("shop",), ("admin",)} <= set(sites)
+    assert {task.id for task in Workbench().tasks(Selection(instances=1, limit=5))} <= {task.id for task in found}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Template
 from webassay.benchmarks.base import Benchmark, Selection, Sources
 from webassay.core.errors import InputError
+from webassay.core.mix import features, mirroring
 from webassay.core.task import StateCheck, Task
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
@@ -23,13 +24,14 @@ def _load(selection: Selection, sources: Sources) -> Sequence[Task]:
     worlds: dict[tuple[str, int, str], World] = {}
     tasks: list[Task] = []
     for part in _parts(selection):
-        for template in _suitable(part, sources):
+        templates, count = _few(_suitable(part, sources), part)
+        for template in templates:
             places = {site: (site, part.world_seed, part.scale) for site in template.sites}
             for place in places.values():
                 if place not in worlds:
                     worlds[place] = sources.world(*place)
             own = {site: worlds[place] for site, place in places.items()}
-            drawn = instances(template, own, part.instances, part.seed, part.difficulty)
+            drawn = instances(template, own, count, part.seed, part.difficulty)
             around = Surroundings(own, sources.chores(template.sites))
             tasks += [_varied(task, part, around) for task in drawn]
     return tasks
@@ -159,6 +161,15 @@ def _suitable(selection: Selection, sources: Sources) -> list[type[Template]]:
             if wanted not in template.levels:
                 raise InputError(f"{template.name} is never {wanted}.", hint=f"It is {' or '.join(template.levels)}.")
     return [template for template in known if not wanted or wanted in template.levels]
+
+
+def _few(templates: list[type[Template]], selection: Selection) -> tuple[list[type[Template]], int]:
+    """Where not even every template is wanted: which, and how often. Drawing all would take longer than playing few."""
+    limit = selection.limit
+    if limit is None or selection.tasks or limit >= len(templates):
+        return templates, selection.instances
+    marks = [(*features(one.kind, one.sites, one.levels), one.chore) for one in templates]
+    return [templates[place] for place in sorted(mirroring(marks, limit))], 1
 
 
 ARENA = Benchmark("arena", "Chores on the embedded sites, generated from templates, with keys computed by SQL.", _load)

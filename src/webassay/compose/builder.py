@@ -1,8 +1,9 @@
 """Agents and tasks for the units of a run, put together from what the user named."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,12 @@ from webassay.agents.base import (
 )
 from webassay.agents.cells.cell import ProgramCell, need_cell
 from webassay.agents.cells.child import Nursery
-from webassay.agents.cells.external import COMMAND, external
+from webassay.agents.cells.external import COMMAND, external, read_command
 from webassay.agents.oracle import OracleOptions
 from webassay.arena.kit.detours import past_obstacles
 from webassay.compose.models import ModelOptions, OpenModels
 from webassay.compose.registries import AGENTS, TEMPLATES
+from webassay.compose.sources import files_of
 from webassay.compose.tasks import TaskSet, chores_of
 from webassay.core.errors import InputError
 from webassay.core.options import read_options, read_spec
@@ -152,6 +154,18 @@ class Builder:
     def is_trusted(self, name: str) -> bool:
         """What came from outside, and was run as if it were ours."""
         return self.cell is None and self.is_from_outside(name)
+
+    def made_of(self, name: str) -> dict[str, str]:
+        """Whatever decides how this agent plays and is not in its name: its files, its command, its model."""
+        spec = self._specs.get(name, name)
+        made = files_of(spec) if self.is_from_outside(name) else {}
+        if spec.startswith(COMMAND):
+            made["command"] = read_command(spec.removeprefix(COMMAND))[1]
+        chosen = self.options.model
+        if chosen is not None and "model" in self.needs(name):
+            made["model"] = chosen.model.partition("@")[0]  # The same one may answer at another address tomorrow.
+            made["model settings"] = json.dumps(asdict(chosen.settings), sort_keys=True)
+        return made
 
     async def close(self) -> None:
         for nursery in self._nurseries:

@@ -18,6 +18,7 @@ from webassay.compose.registries import BENCHMARKS, CHORES, ENVIRONMENTS, SITES,
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
+from webassay.core.mix import features, mirroring
 from webassay.core.options import read_options, read_spec
 from webassay.core.progress import OnNotice, unheard
 from webassay.core.record import Record
@@ -62,8 +63,8 @@ def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskS
 
 
 def spread(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
-    """As many tasks as that, of as many templates as possible, from all over the benchmark: its first ones are all of
-    one site."""
+    """As many tasks as that, of as many templates as possible, in the benchmark's own mix of kinds, sites and
+    difficulties: a small score should mean what the whole one means."""
     if limit is None or limit >= len(tasks):
         return tasks
     rounds: dict[int, list[int]] = {}
@@ -74,8 +75,8 @@ def spread(tasks: Sequence[Task], limit: int | None) -> Sequence[Task]:
         seen[template] += 1
     chosen: list[int] = []
     for places in rounds.values():
-        wanted = min(len(places), limit - len(chosen))
-        chosen += [places[number * len(places) // wanted] for number in range(wanted)]
+        marks = [features(task.kind, task.sites, task.difficulty) for task in map(tasks.__getitem__, places)]
+        chosen += [places[number] for number in mirroring(marks, limit - len(chosen))]
     return [tasks[place] for place in sorted(chosen)]
 
 

@@ -1,19 +1,24 @@
 """What a run directory remembers of the call that made it: the tasks, the limits, the agents that were trusted."""
 
 import json
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
+from itertools import count
+from pathlib import Path
 
 from pydantic import TypeAdapter
 
 from webassay.benchmarks.base import Selection
 from webassay.core.errors import InputError, boundary
+from webassay.core.text import quoted
 from webassay.play.episode import Limits
 from webassay.store import Store
 
 _SELECTION = TypeAdapter(Selection)
 _LIMITS = TypeAdapter(Limits)
 _NAMES = TypeAdapter(list[str])
+_MADE_OF = TypeAdapter(dict[str, dict[str, str]])
 
 
 def remember(store: Store, selection: Selection, *, offline: bool = False, limits: Limits | None = None) -> None:
@@ -67,6 +72,49 @@ def _in_words(value: object) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     return "not set" if value in (None, "") else str(value)
+
+
+def remember_agents(store: Store, made_of: Mapping[str, Mapping[str, str]]) -> None:
+    """What each agent is made of, so that an edited one does not go on where another began."""
+    store.set("agents", json.dumps({**_agents_in(store), **made_of}, sort_keys=True))
+
+
+def refuse_changed(store: Store, made_of: Mapping[str, Mapping[str, str]]) -> None:
+    """Half of a run by one agent and half by another would be a score of neither, and an edited agent would seem to
+    have the score of the old one."""
+    known = _agents_in(store)
+    for name, now in made_of.items():
+        before = known.get(name, now)
+        played = store.count_units([name]) - store.count_unfinished([name])
+        differing = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+        if differing and played:
+            told = ", ".join(_told(key, before.get(key), now.get(key)) for key in differing[:MOST_TOLD])
+            episodes, other = "1 episode" if played == 1 else f"{played} episodes", quoted(str(_free(store.path)))
+            raise InputError(
+                f"{name} is not what played {episodes} in {store.path}: {told}.",
+                hint=f"Play it in a new run: --out {other}. To resume this one, undo the change.",
+            )
+
+
+def _told(key: str, before: str | None, now: str | None) -> str:
+    if before is None or now is None:
+        return f"{key} is {'new' if before is None else 'gone'}"
+    return f"{key} has changed" if now.startswith("sha256:") else f"{key} was {before}, now {now}"
+
+
+def _free(path: Path) -> Path:
+    stem = re.sub(r"-\d+$", "", path.name)
+    return next(place for number in count(2) if not (place := path.with_name(f"{stem}-{number}")).exists())
+
+
+def _agents_in(store: Store) -> dict[str, dict[str, str]]:
+    if "agents" in store.damage.settings:
+        return {}
+    with boundary(InputError, f"{store.path} does not say what its agents were made of"):
+        return _MADE_OF.validate_json(store.setting("agents") or "{}")
+
+
+MOST_TOLD = 5
 
 
 def remember_trusted(store: Store, agents: Iterable[str]) -> None:

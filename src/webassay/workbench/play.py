@@ -31,7 +31,14 @@ from webassay.play.episode import EpisodeContext
 from webassay.play.local import RunProgress, RunSettings, grade_missing, run_units
 from webassay.play.plan import plan
 from webassay.play.rehearsal import LAST_LINES, open_sites, start_agent
-from webassay.play.settings import refuse_others, remember, remember_trusted, selection_of
+from webassay.play.settings import (
+    refuse_changed,
+    refuse_others,
+    remember,
+    remember_agents,
+    remember_trusted,
+    selection_of,
+)
 from webassay.play.troubles import SAME_IN_A_ROW, Reason, reason_of
 from webassay.play.work import Played, TaskGrader
 from webassay.store import Store
@@ -120,7 +127,10 @@ class _Run:
         if options.environment:
             ENVIRONMENTS.load(read_spec(options.environment)[0])  # a wrong name is found before the tasks are made
         resumed = is_run(self.out)
-        if not resumed:
+        if resumed:
+            with open_run(self.out, lambda said: None, thorough=False) as store:
+                self._named(store)  # What cannot be resumed is refused before the tasks are made.
+        else:
             await self._ask_model()
         place = self._place()
         if isinstance(place, Reachable) and not options.offline:
@@ -128,8 +138,9 @@ class _Run:
         with extend_run(self.out) as store:
             for said in damage_notices(store, played_now=True):
                 setup.tell(said)
+            named = self._named(store)
             remember(store, self.selection, offline=options.offline, limits=options.limits)
-            named = builder.name_agents(self.specs, lambda name: bool(store.count_units([name])))
+            remember_agents(store, {name: builder.made_of(name) for name in named})
             remember_trusted(store, filter(builder.is_trusted, named))
             units = self._units(named)
             store.plan(units)
@@ -155,6 +166,14 @@ class _Run:
                     await self._rehearse(left, context)
                 await self._play(store, context, graders, named)
 
+    def _named(self, store: Store) -> list[str]:
+        """What reports call the agents, if this run can go on with them."""
+        builder = self.builder
+        refuse_others(store, self.selection, offline=builder.options.offline, limits=builder.options.limits)
+        named = builder.name_agents(self.specs, lambda name: bool(store.count_units([name])))
+        refuse_changed(store, {name: builder.made_of(name) for name in named})
+        return named
+
     def _units(self, named: Sequence[str]) -> list[UnitOfWork]:
         assert self.builder.tasks is not None
         baselines = {name for name in named if self.builder.is_baseline(name)}
@@ -172,14 +191,12 @@ class _Run:
         return chosen
 
     def planned(self) -> PlannedRun:
-        options = self.builder.options
         self._place()
         if not is_run(self.out):
             units = self._units(self.builder.name_agents(self.specs, lambda name: False))
             return planned_run(self.builder, units, units, None)
         with open_run(self.out, self.setup.tell) as store:
-            refuse_others(store, self.selection, offline=options.offline, limits=options.limits)
-            named = self.builder.name_agents(self.specs, lambda name: bool(store.count_units([name])))
+            named = self._named(store)
             units, known = self._units(named), {unit.id for unit in store.units(named)}
             open_ones = {unit.id for unit in store.unfinished(named)}
             left = [unit for unit in units if unit.id not in known or unit.id in open_ones]

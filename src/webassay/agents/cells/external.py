@@ -176,10 +176,15 @@ async def _end(process: Process) -> None:
 _NAMED = re.compile(r"([\w.+-]{1,100})=(.*)", re.DOTALL)
 
 
+def read_command(text: str) -> tuple[str, str]:
+    """The name of the agent, and the command line."""
+    named = _NAMED.fullmatch(text.strip())
+    return (named[1], named[2]) if named else (f"{COMMAND}{text}", text)
+
+
 def external(text: str, cell: ProgramCell | None = None) -> AgentFactory:
     """The agent that `cmd:COMMAND` or `cmd:NAME=COMMAND` means; a command that cannot be parsed is refused now."""
-    named = _NAMED.fullmatch(text.strip())
-    name, command = (named[1], named[2]) if named else (f"{COMMAND}{text}", text)
+    name, command = read_command(text)
     program = External(command).program
     if shutil.which(program) is None:
         raise InputError(
