@@ -13,7 +13,7 @@ from webassay.agents.cells.external import COMMAND, read_command
 
 MOST_FILES = 500
 LARGEST = 1_000_000
-"""Bytes: a larger file is an interpreter, not an agent's code."""
+"""Bytes; nobody writes a longer file."""
 OUR_OWN = Path(__file__).parents[1]
 
 
@@ -46,8 +46,8 @@ def _hashes(start: Mapping[Path, str], folders: Sequence[Path] = ()) -> dict[str
             content = file.read_bytes() if file.stat().st_size <= LARGEST else b""
         except OSError:
             continue  # No file, but an option or the name of a program; or whoever needs it will say so.
-        if not content:
-            continue
+        if not content or b"\0" in content[:1024]:
+            continue  # An interpreter.
         found[name] = f"sha256:{sha256(content).hexdigest()}"
         if file.suffix == ".py":
             here = [file.parent, *folders]
