@@ -28,9 +28,9 @@ def test_an_agent_that_changed_is_refused_once_it_has_played(store, tmp_path):
     play(store)
     refuse_changed(store, {"mine": OLD, "another": NEW})
     (tmp_path / "first-2").mkdir()
-    with pytest.raises(InputError, match="mine is not what played 1 episode in .*first: agent.py has ch") as error:
+    with pytest.raises(InputError, match=r"mine is not what played 1 episode in .*first") as error:
         refuse_changed(store, {"mine": NEW})
-    assert "model was openai:a, now openai:b" in error.value.message
+    assert "agent.py has changed, model was openai:a, now openai:b" in error.value.message
     assert f"--out {tmp_path}/first-3" in error.value.hint
 
 
