@@ -279,3 +279,36 @@ def test_a_program_is_an_agent_and_a_bad_command_is_refused_at_once() -> None:
         external("my-agent=")
     with pytest.raises(InputError, match="cannot be read"):
         external("node 'unclosed")
+
+
+class Fine:
+    name, wants = "fine", ("tree",)
+
+    async def start(self, goal): ...
+
+    async def decide(self, page): ...
+
+
+@pytest.mark.parametrize(
+    ("wants", "said"),
+    [(("tre",), "Did you mean 'tree'?"), ("tree", "write wants = ('tree',)"), (("tree", "smell"), "names 'smell'")],
+)
+def test_what_it_wants_to_see_is_a_tuple_of_parts_that_there_are(wants, said):
+    wrong = type("Wrong", (Fine,), {"wants": wants})
+    with pytest.raises(InputError, match="cannot be played") as error:
+        as_factory(wrong, "file.py:Wrong")
+    assert said in str(error.value)
+
+    def late():
+        agent = Fine()
+        agent.wants = wants
+        return agent
+
+    with pytest.raises(AgentError, match="cannot be played") as error:
+        make_agent(as_factory(late, "file.py:late"), AgentRequest("late"))
+    assert said in str(error.value)
+
+
+def test_what_an_agent_wants_may_depend_on_the_goal():
+    each = type("Each", (Fine,), {"wants": property(lambda self: ("tree", "text"))})
+    assert make_agent(as_factory(each, "file.py:Each"), AgentRequest("each")).wants == ("tree", "text")

@@ -9,11 +9,12 @@ An `AgentFactory` makes a fresh agent for each episode and says what it needs fo
 """
 
 import asyncio
+import difflib
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 from webassay.core.errors import ActionError, AgentError, InputError, boundary
 from webassay.core.interaction import (
@@ -85,9 +86,13 @@ class BrowserDriver(Protocol):
 # Whatever an agent's code does (raise, exit, cancel itself, return garbage) is an `AgentError` of its own episode.
 
 
-async def without_exit(answer: Awaitable[T], name: str) -> T:
+async def without_exit(ask: Callable[[], Awaitable[T]], name: str) -> T:
     """Where `wait_for` runs it in a task of its own, a SystemExit would end the process, whoever catches it later."""
     try:
+        answer = ask()
+        if not inspect.isawaitable(answer):
+            called = getattr(getattr(ask, "func", ask), "__name__", "a method")
+            raise AgentError(f"{called} of {name} is not a coroutine.", hint=f"Write `async def {called}`.")
         return await answer
     except SystemExit as error:
         raise AgentError(f"{name} tried to end the process.") from error
@@ -117,7 +122,7 @@ async def stop(agent: Agent | BrowserDriver) -> None:
     end = getattr(agent, "stop", None)
     if end is not None:
         with boundary(AgentError, f"{agent.name} could not stop"), own_cancellation(agent.name):
-            await asyncio.wait_for(without_exit(end(), agent.name), STOP_SECONDS)
+            await asyncio.wait_for(without_exit(end, agent.name), STOP_SECONDS)
 
 
 def checked_decision(decision: object, name: str) -> Decision | str:
@@ -217,7 +222,27 @@ def make_agent(factory: AgentFactory, request: AgentRequest) -> Agent | BrowserD
         agent = factory.make(request)
     if not isinstance(agent, Agent | BrowserDriver):
         raise InputError(f"{request.name} is not an agent.", hint=_FORM)
+    with boundary(AgentError, f"{request.name} cannot be described"):
+        wrong = wrong_wants(agent.wants)
+    if wrong:
+        raise AgentError(f"{request.name} cannot be played: {wrong}")
     return agent
+
+
+PARTS = get_args(ObservationPart)
+
+
+def wrong_wants(wants: object) -> str:
+    """What is wrong with the parts of the page that an agent wants; empty: nothing."""
+    if isinstance(wants, str) or not isinstance(wants, Collection):
+        example = wants if wants in PARTS else "tree"
+        return f"`wants` is {wants!r}, not a tuple: write wants = ({example!r},)"
+    unknown = next((part for part in wants if part not in PARTS), None)
+    if unknown is None:
+        return ""
+    close = difflib.get_close_matches(str(unknown), PARTS, n=1, cutoff=0.4)
+    meant = f" Did you mean {close[0]!r}?" if close else ""
+    return f"`wants` names {unknown!r}, which is no part of a page.{meant} There are {', '.join(PARTS)}."
 
 
 MAX_NAME = 100
@@ -238,6 +263,9 @@ def as_factory(thing: Any, name: str) -> AgentFactory:
         hasattr(thing, "start") and (hasattr(thing, "decide") or hasattr(thing, "drive"))
     ):
         raise InputError(f"{name} is not an agent.", hint=_FORM)
+    wants = getattr(thing, "wants", ())
+    if isinstance(wants, Collection) and (wrong := wrong_wants(wants)):  # Else each agent decides for itself.
+        raise InputError(f"{name} cannot be played: {wrong}")
     try:
         inspect.signature(thing).bind()
     except TypeError as error:

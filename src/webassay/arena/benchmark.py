@@ -11,9 +11,8 @@ from webassay.arena.kit.effort import DIFFICULTIES
 from webassay.arena.kit.instances import checks_of, instances
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Template
-from webassay.benchmarks.base import Benchmark, Selection, Sources
+from webassay.benchmarks.base import Benchmark, Selection, Sources, features, mirroring
 from webassay.core.errors import InputError
-from webassay.core.mix import features, mirroring
 from webassay.core.task import StateCheck, Task
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream

@@ -192,7 +192,7 @@ def tell_outcome(bench: "Workbench", run: Path) -> int:
         times = f"{one.reason.kind} in {one.times} of {one.episodes} episodes"
         first = f"first in {quoted(one.unit)}"
         print(f"\n{printable(one.agent)}: {times}, {first}: {printable(one.reason.text)}", file=sys.stderr)
-        if one.trace:
+        if one.trace and one.trace.strip() != one.reason.text:
             print(indented(one.trace), file=sys.stderr)
     if more := found.troubles[MOST_REASONS:]:
         print(
@@ -200,7 +200,13 @@ def tell_outcome(bench: "Workbench", run: Path) -> int:
         )
     if found.measured:
         return 0
-    print("\nNothing was measured: no episode ended in a pass or a failure.", file=sys.stderr)
+    crashes = bool(found.troubles) and all(one.reason.kind == "crash" for one in found.troubles)
+    why = (
+        "every episode ended in a crash of the agent, which counts as a failure but says nothing about it"
+        if crashes
+        else "no episode was played to its end and decided"
+    )
+    print(f"\nNothing was measured: {why}.", file=sys.stderr)
     return NOTHING_MEASURED
 
 

@@ -13,12 +13,11 @@ import apsw
 
 from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Template
-from webassay.benchmarks.base import Benchmark, Selection, Sources
+from webassay.benchmarks.base import Benchmark, Selection, Sources, features, mirroring
 from webassay.compose.registries import BENCHMARKS, CHORES, ENVIRONMENTS, SITES, TEMPLATES
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
 from webassay.core.files import read_regular
-from webassay.core.mix import features, mirroring
 from webassay.core.options import read_options, read_spec
 from webassay.core.progress import OnNotice, unheard
 from webassay.core.record import Record

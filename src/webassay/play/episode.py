@@ -18,9 +18,10 @@ import asyncio
 import contextlib
 import dataclasses
 import time
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -517,19 +518,19 @@ async def _session(context: EpisodeContext, stage: Stage, driven: bool) -> Async
 
 async def _start(agent: Agent | BrowserDriver, episode: Episode) -> None:
     if not episode.over:
-        await _ask(agent, "start", agent.start(episode.goal), episode)
+        await _ask(agent, "start", partial(agent.start, episode.goal), episode)
 
 
 async def _decide(agent: Agent, episode: Episode, observation: Observation) -> Decision | str:
-    asked = agent.decide(observation.only(agent.wants))
+    asked = partial(agent.decide, observation.only(agent.wants))
     return checked_decision(await _ask(agent, "decide", asked, episode), agent.name)
 
 
-async def _ask(agent: Agent | BrowserDriver, doing: str, answer: Awaitable[T], episode: Episode) -> T:
+async def _ask(agent: Agent | BrowserDriver, doing: str, ask: Callable[[], Awaitable[T]], episode: Episode) -> T:
     limit, asked = min(episode.context.limits.decide_seconds, episode.remaining), time.monotonic()
     with boundary(AgentError, f"{agent.name} could not {doing}"), own_cancellation(agent.name):
         try:
-            return await asyncio.wait_for(without_exit(answer, agent.name), limit)
+            return await asyncio.wait_for(without_exit(ask, agent.name), limit)
         except TimeoutError:
             if time.monotonic() - asked < limit:
                 raise  # The agent's own.

@@ -54,7 +54,7 @@ async def start_agent(make: Callable[[], Agent | BrowserDriver], task: Task, con
         lines = error.trace.strip().splitlines()[-LAST_LINES:]
         raise InputError(
             "\n".join([f"{agent.name} does not start: {error.message}", *lines]),
-            hint="Mend it, or leave it out. --keep-going plays all the same.",
+            hint=error.hint or "Fix it, or leave it out. --keep-going plays all the same.",
         ) from error
     finally:
         await episode.abandon()

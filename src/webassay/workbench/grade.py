@@ -61,6 +61,7 @@ class GradedUnit:
     unit: UnitOfWork
     verdict: Verdict
     before: Verdict | None
+    goal: str = ""
     trace: str = ""
     """The stack trace of the agent's own code, where that failed."""
 
@@ -100,7 +101,8 @@ def grade(setup: Setup, run: AnyPath, options: GradeOptions = EVERYTHING) -> Ite
                 store.add_verdict(verdict)
             ending = trajectory.ending
             crashed = ending.kind == "agent_crashed" and ending.fault is not None
-            yield GradedUnit(unit, verdict, before, ending.fault.trace if crashed and ending.fault else "")
+            trace = ending.fault.trace if crashed and ending.fault else ""
+            yield GradedUnit(unit, verdict, before, trajectory.goal.instruction, trace)
         if keys.without:
             setup.tell(keys.left_ungraded(len(wanted)))
 

@@ -38,6 +38,7 @@ from webassay.play.settings import limits_in_words, trusted_in
 from webassay.store import Store
 from webassay.store.runs import open_runs
 from webassay.workbench import outcomes
+from webassay.workbench.broken import broken_agents
 from webassay.workbench.parallel_reading import LedgerReader, ledger_reader
 from webassay.workbench.tasks import named_tasks
 
@@ -189,7 +190,8 @@ def report(setup: Setup, runs: Paths, *, anchor: str | None = None, title: str =
         )
         told = [found.unused(first)] if not wanted else []
         attempts, lucky = _attempts(stores, first)
-        warnings = (*damage, *made.warnings, *filter(None, (*told, *lucky)), *_trusted(stores))
+        broken = broken_agents(made, stores)
+        warnings = (*damage, *broken, *made.warnings, *filter(None, (*told, *lucky)), *_trusted(stores))
         facts = {**made.facts, **_limits(stores), "attempts": attempts}
         made = made.model_copy(update={"warnings": warnings, "facts": facts})
         return beside(made, graded, found.names)

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from webassay.agents.base import Agent, AgentFactory, AgentRequest, BrowserDriver, DevToolsEndpoint, Need
+from webassay.agents.base import PARTS, Agent, AgentFactory, AgentRequest, BrowserDriver, DevToolsEndpoint, Need
 from webassay.agents.cells.cell import ProgramCell
 from webassay.agents.cells.child_main import BUFFER, LARGEST, LENGTH, packed, received
 from webassay.core.errors import ActionError, AgentError, BudgetError, InputError, ModelError, WebassayError, boundary
@@ -30,7 +30,6 @@ from webassay.llm.client import Message, Model, Settings
 LOAD_SECONDS = 60.0
 """For importing the file."""
 STOP_SECONDS = 5.0
-PARTS = frozenset(ObservationPart.__args__)  # type: ignore[attr-defined]
 
 _encoder = msgspec.msgpack.Encoder()
 

@@ -11,6 +11,7 @@ import struct
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -144,36 +145,36 @@ class Worker:
 
     # --- playing -----------------------------------------------------------------------------------------
 
-    async def _asked_to(self, doing: str, answer: Callable[[Any], Awaitable[Any]]) -> Any:
+    async def _asked_to(self, doing: str, *about: Any) -> Any:
         agent = self._agent
         assert agent is not None
         with boundary(AgentError, f"{agent.name} could not {doing}"), own_cancellation(agent.name):
             # A task of its own, so that an agent that cancels the current task is answered for all the same.
-            return await asyncio.ensure_future(without_exit(answer(agent), agent.name))
+            return await asyncio.ensure_future(without_exit(partial(getattr(agent, doing), *about), agent.name))
 
     async def _start(self, message: dict[str, Any]) -> dict[str, Any]:
         """Described again, because what an agent wants to see may depend on the goal."""
         goal = Goal.from_json(message["goal"])
-        await self._asked_to("start", lambda agent: agent.start(goal))
+        await self._asked_to("start", goal)
         assert self._agent is not None
         return _described(self._agent, self._agent.name)
 
     async def _decide(self, message: dict[str, Any]) -> Any:
         seen = _observations.decode(message["seen"])
-        decided = await self._asked_to("decide", lambda agent: agent.decide(seen))
+        decided = await self._asked_to("decide", seen)
         assert self._agent is not None
         return _sent(checked_decision(decided, self._agent.name))
 
     async def _drive(self, message: dict[str, Any]) -> str:
         door = DevToolsEndpoint(message["endpoint"], message["page"])
-        return capped(str(await self._asked_to("drive", lambda agent: agent.drive(door))))
+        return capped(str(await self._asked_to("drive", door)))
 
     async def _stop(self, message: dict[str, Any]) -> None:
         agent, self._agent = self._agent, None
         end = getattr(agent, "stop", None)
         if agent is not None and end is not None:
             with boundary(AgentError, f"{agent.name} could not stop"), own_cancellation(agent.name):
-                await asyncio.ensure_future(without_exit(end(), agent.name))
+                await asyncio.ensure_future(without_exit(end, agent.name))
 
     # --- the agent's own questions -----------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 
 RULES = "rules"
+LONGEST = 240
+"""Characters of a line."""
 
 
 class Level(StrEnum):
@@ -71,7 +74,9 @@ def grade(
     compare_with: Annotated[
         str | None, typer.Option("--compare-with", help="`reference`: the published grader on the same logs.")
     ] = None,
-    explain: Annotated[bool, typer.Option("--explain", help="Say in words what was expected and found.")] = False,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Why, of what did not pass; of tasks that you name, in any case.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line per task, and nothing else.")] = False,
 ) -> None:
     """Grade a stored run again, or a directory of another harness's logs, offline, with today's key and grader.
@@ -142,20 +147,32 @@ def _asked(
 def _grade_run(place: Path, options: "GradeOptions", *, explain: bool, as_json: bool) -> None:
     from webassay.workbench import in_words
 
-    changed, graders = 0, set[str]()
+    changed, graders, statuses = 0, set[str](), Counter[str]()
     with common.workbench() as bench:
         for graded in bench.grade(place, options):
             changed += graded.changed
+            statuses[graded.verdict.status] += 1
             graders |= {graded.verdict.fingerprint.grader} - {RULES}
             if as_json:
                 print(json.dumps({"agent": graded.unit.agent, **_line(graded.verdict)}, ensure_ascii=False))
-            elif explain:
-                common.say(f"{graded.unit.agent}: {in_words(graded.verdict)}")
+            elif explain and (options.tasks or graded.verdict.status != "pass"):
+                common.say(f"{graded.unit.agent}: {graded.goal}\n{_shortened(in_words(graded.verdict))}\n")
                 if graded.trace:
                     print(common.indented(graded.trace))
-        if not as_json:
+        if explain and not as_json:
+            counts = ", ".join(f"{count} {status}" for status, count in statuses.items())
+            hidden = "" if options.tasks or not statuses["pass"] else "; --task explains one that passed"
+            print(f"{statuses.total()} graded again: {counts}{hidden}.")
+            print(f"Whole episodes: webassay show {common.quoted(place)} AGENT/TASK/TRIAL")
+        elif not as_json:
             common.give(bench.report([place], title=place.name, graders=sorted(graders)), "table")
+        if not as_json:
             print(f"\n{changed} verdicts differ from before.")
+
+
+def _shortened(text: str) -> str:
+    """Evidence may be a whole table; `webassay show` has all of it."""
+    return "\n".join(line if len(line) <= LONGEST else f"{line[:LONGEST]}…" for line in text.splitlines())
 
 
 def _line(verdict: "Verdict") -> dict[str, object]:
@@ -198,8 +215,6 @@ def _grade_logs(
 
 
 def _summary(logs: "list[GradedLog]") -> None:
-    from collections import Counter
-
     counts = Counter(log.verdict.status for log in logs)
     said = ", ".join(f"{counts[status]} {status}" for status in ("pass", "fail", "abstain", "fault"))
     print(f"{len(logs)} logs: {said}")

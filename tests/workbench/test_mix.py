@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webassay.core.mix import features, mirroring
+from webassay.benchmarks.base import features, mirroring
 
 KINDS = st.lists(st.sampled_from("abcd"), min_size=1, max_size=60)
 
