@@ -49,12 +49,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def shell(commands: str, folder: Path, cache: Path = CACHE) -> str:
+def shell(commands: str, folder: Path, cache: Path = CACHE, code: int = 0) -> str:
     """The exit code of every command counts."""
     told = {"PATH": f"{folder}:{os.environ['PATH']}", "WEBASSAY_CACHE": str(cache)}
     words = ["sh", "-ec", commands]
     done = subprocess.run(words, cwd=folder, env={**os.environ, **told}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == code, done.stderr
     return done.stdout
 
 
@@ -78,13 +78,15 @@ def test_my_agent(folder: Path) -> None:
     assert {row["status"] for row in rows if row["agent"] == "oracle"} == {"pass"}
     assert sorted(row["agent"] for row in rows) == ["oracle"] * TASKS + ["searcher"] * TASKS
     failed = sum(row["status"] == "fail" for row in rows)
-    assert len(list((folder / "report-episodes").iterdir())) == failed
+    assert len(list((folder / "runs" / "first-episodes").iterdir())) == failed
 
 
 def test_in_ci(folder: Path) -> None:
+    """The toy does not reach what is asked of it, as the page says."""
     (command,) = blocks("In CI")
-    shell(command, folder)
-    assert "testsuite" in (folder / "junit.xml").read_text()
+    shell(command, folder, code=4)
+    suites = (folder / "runs" / "junit.xml").read_text()
+    assert 'testsuite name="searcher"' in suites and "oracle" not in suites
 
 
 @pytest.mark.parametrize("section", ["My model", "My site"])

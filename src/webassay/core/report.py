@@ -316,6 +316,11 @@ class Concord(Record):
     """Cohen's; cluster bootstrap over tasks."""
 
 
+def is_reference(agent: str) -> bool:
+    """It plays the solutions: what it shows is that the tasks can be done. Nobody else's agent can have this name."""
+    return agent.partition("[")[0] == "oracle"
+
+
 class Report(Record):
     version: Literal[1] = 1
     title: str = ""

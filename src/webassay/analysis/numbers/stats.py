@@ -166,7 +166,9 @@ def paired_difference(
 ) -> PairedDifference:
     """The mean per-template difference of shares with its t-interval (F.2; G.1, equation 4), which ends at -1 and 1,
     and two-sided p-value. Where all differences are equal, t has nothing to go by: then the interval comes from those
-    of the two means (Newcombe 1998) and the p-value from the sign test, which knows how many there are."""
+    of the two means (Newcombe 1998) and the p-value from the sign test, which knows how many there are. Where every
+    difference is -1, 0 or 1, as with one task a template, the p-value is exact (McNemar's test), and the interval is no
+    narrower than the exact one of the pairs that differ: on few such pairs, t says too much."""
     shared = [key for key in test if key in reference]
     differences = [test[key] - reference[key] for key in shared]
     missing = len(test) - len(shared), len(reference.keys() - test.keys())
@@ -182,8 +184,26 @@ def paired_difference(
         sides = [mean_share([own[key] for key in shared], observations, confidence) for own in (test, reference)]
         low, high = square_and_add(*sides)
         p_value = 1.0 if abs(value) < 1e-12 else 2 * 0.5 ** len(differences)
+    if all(difference in (-1, 0, 1) for difference in differences):
+        p_value, (least, most) = exact_pairs(differences.count(1), differences.count(-1), len(differences), confidence)
+        low, high = min(low, least), max(high, most)
     within = Estimate(value, max(-1.0, low), min(1.0, high), len(differences), estimate.method)
     return PairedDifference(within, p_value, deviation, *missing)
+
+
+def exact_pairs(
+    better: int, worse: int, pairs: int, confidence: float = CONFIDENCE
+) -> tuple[float, tuple[float, float]]:
+    """McNemar's exact two-sided p-value, and the interval of the mean difference that goes with it: that of Clopper and
+    Pearson for the share of better ones among the pairs that differ."""
+    differing, tail = better + worse, (1 - confidence) / 2
+    if not differing:
+        return 1.0, (0.0, 0.0)
+    p_value = min(1.0, 2 * float(special.bdtr(min(better, worse), differing, 0.5)))
+    low = float(special.betaincinv(better, worse + 1, tail)) if better else 0.0
+    high = float(special.betaincinv(better + 1, worse, 1 - tail)) if worse else 1.0
+    share = differing / pairs
+    return p_value, ((2 * low - 1) * share, (2 * high - 1) * share)
 
 
 def two_sided_p(t: float, degrees: int) -> float:

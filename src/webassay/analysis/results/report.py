@@ -38,6 +38,7 @@ from webassay.core.report import (
     ReportedGrouping,
     Success,
     Trials,
+    is_reference,
 )
 
 POINTS_WORTH_SEEING = 0.03
@@ -84,6 +85,8 @@ def report_of(
     agents = [_agent(own, parts[name], explored.get(name), names) for name, own in columns.items()]
     agents.sort(key=_standing)
     contestants = [agent.name for agent in agents if not agent.baseline] or [agent.name for agent in agents]
+    if anchor is None or not is_reference(anchor):  # Nobody asks whether an agent is worse than the key.
+        contestants = [name for name in contestants if not is_reference(name)] or contestants
     reference = anchor or (contestants[0] if contestants else "")
     # Baselines are no contestants: testing against them would only weaken Holm's correction of the rest.
     others = [name for name in contestants if name != reference]
@@ -278,6 +281,10 @@ def _mismatches(test: AgentRows, reference: AgentRows, shared: int) -> Iterator[
 
 def _frontier(agents: Sequence[AgentReport]) -> Frontier | None:
     contestants = [agent for agent in agents if not agent.baseline and agent.success.macro.value is not None]
+    contestants = [agent for agent in contestants if not is_reference(agent.name)] or contestants
+    contestants = [
+        agent for agent in contestants if agent.success.macro.value
+    ] or contestants  # Failing fast is no merit.
     if not contestants or not all(agent.efficiency.steps.known for agent in contestants):
         return None
     priced = all(agent.efficiency.cost_usd.known == agent.efficiency.steps.known for agent in contestants)
@@ -335,7 +342,7 @@ def _warnings(parts: Mapping[str, AgentRows], gathered: ReportData) -> Iterator[
     templates = len(gathered.shared.units.clusters)
     if 0 < templates < FEW_TEMPLATES:
         if templates == 1:
-            yield "Only one template: how well others would go cannot be said; micro's interval is about its own tasks."
+            yield "Only one template: it says nothing about others, and micro's interval is about its own tasks."
         else:
             yield f"Only {templates} templates: too few to say much about others, and the intervals show it."
     if len({distinct(part.task).tobytes() for part in parts.values()}) > 1:

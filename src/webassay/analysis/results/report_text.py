@@ -33,6 +33,7 @@ from webassay.core.report import (
     Report,
     ReportedGrouping,
     Success,
+    is_reference,
 )
 from webassay.core.text import printable
 
@@ -52,9 +53,15 @@ def conclusion(report: Report) -> list[str]:
     scored = [agent for agent in contestants(report) if agent.success.macro.value is not None]
     if not scored:
         return ["No agent has a score yet."]
-    best = scored[0]
+    references = [agent for agent in scored if is_reference(agent.name)]
+    rivals = [agent for agent in scored if agent not in references] or scored
+    best, told = rivals[0], []
+    for one in references if rivals is not scored else ():
+        counts = one.success.counts
+        told.append(f"{one.name} plays the reference solutions: it passes {counts.passed} of {counts.scored} episodes.")
     said = f"{best.name} passes {with_bounds(best.success.macro)} of the tasks, each template counting once"
-    told = [f"{said}: no other agent passes more." if len(scored) > 1 else f"{said}."]
+    told.append(f"{said}: no other agent passes more." if len(rivals) > 1 else f"{said}.")
+    told += [sentence for agent in rivals[:MOST_SPLIT] if (sentence := kinds_in_words(agent))]
     for word, ending in (("below", "less than"), ("above", "more than")):
         if found := [one for one in report.comparisons if outcome(one).startswith(word)]:
             passes = "passes" if len(found) == 1 else "pass"
@@ -63,6 +70,23 @@ def conclusion(report: Report) -> list[str]:
     if unsure := [one.agent for one in report.comparisons if one.p_adjusted is None or one.p_adjusted >= 0.05]:
         told.append(f"These {report.templates} templates do not tell {_listed(unsure)} from {report.anchor}.")
     return told
+
+
+def kinds_in_words(agent: AgentReport) -> str:
+    """Where the one number hides that an agent can do some kinds of tasks and not others."""
+    kinds = [(one.name, one.success.counts) for one in agent.groups if one.dimension == "kind"]
+    kinds = [(name, counts) for name, counts in kinds if counts.scored]
+    shares = [counts.passed / counts.scored for _, counts in kinds]
+    if len(kinds) < 2 or max(shares) - min(shares) < SPLIT:
+        return ""
+    said = ", ".join(f"{name} {counts.passed}/{counts.scored}" for name, counts in kinds)
+    return f"{agent.name} by kind of task: {said}."
+
+
+SPLIT = 0.5
+"""Shares of success that are so far apart are said."""
+MOST_SPLIT = 3
+"""Agents of which it is said."""
 
 
 def _p(value: float | None) -> str:
@@ -330,6 +354,19 @@ def to_summary(report: Report) -> RenderableType:
     )
 
 
+FEW_SITES, FEW_TEMPLATES = 5, 30
+"""With fewer, a terminal does not show what is broken down by sites or by difficulty: the page does."""
+
+
+def _worth_a_terminal(report: Report) -> Iterator[Section]:
+    for section in sections(report):
+        if section.title == "Site-macro success" and all(one.site_macro.units < FEW_SITES for one in report.agents):
+            continue
+        if section.title == "By difficulty" and report.templates < FEW_TEMPLATES:
+            continue
+        yield section
+
+
 def to_table(report: Report) -> RenderableType:
     parts: list[RenderableType] = [to_summary(report)]
     if not all(agent.success.complete for agent in report.agents):
@@ -337,8 +374,9 @@ def to_table(report: Report) -> RenderableType:
         parts += on_terminal([Section("What became of the work", ("agent", *FATES), fates)])
     parts += on_terminal([_comparisons(report)]) if report.comparisons else []
     rows = map(comparison_cells, report.comparisons)
-    parts += [Text(printable(f"{row[0]}: {row[6]}{_needed(row[7])}"), style="dim") for row in rows]
-    parts += on_terminal(sections(report))
+    needed = report.templates >= FEW_TEMPLATES
+    parts += [Text(printable(f"{row[0]}: {row[6]}{_needed(row[7]) if needed else ''}"), style="dim") for row in rows]
+    parts += on_terminal(list(_worth_a_terminal(report)))
     parts += [Text(concord_in_words(one), style="dim") for one in report.concords]
     parts += on_terminal([Section("Effort", *effort_table(report))])
     if report.contamination is not None:
@@ -356,7 +394,9 @@ def _fates(agent: AgentReport) -> tuple[str, ...]:
 
 def without_work(found: Contamination) -> str:
     # Without its interval: that is of tasks, and beside the tables' intervals of templates it reads as a contradiction.
-    passed = f"{percent(found.union.value) if found.solved else 'none'} of the tasks"
+    if not found.solved:
+        return f"Success without work: none; {_listed(found.members)} passed no task."
+    passed = f"{percent(found.union.value)} of the tasks"
     if len(found.members) == 1:
         return f"Success without work: the baseline {found.members[0]} passes {passed}."
     return (

@@ -73,7 +73,7 @@ def report(
     """
     form, graded_by = chosen_format(format, as_json, markdown, as_csv), (grader or [""])[0]
     if fail_under is None:
-        checked = None if form == GITHUB else agent
+        checked = None if form == GITHUB or junit is not None else agent
         common.refuse("needs --fail-under", "Say what the agents must reach.", max_unscored=max_unscored, agent=checked)
     with common.workbench() as bench:
         made = bench.report(runs, graders=grader or ())
@@ -83,7 +83,8 @@ def report(
         else:
             common.give(made, form)
         if junit is not None or form == GITHUB:
-            _write_cases(bench.cases(runs, graded_by), made, junit, form, agent or ())
+            cases = [case for case in bench.cases(runs, graded_by) if not agent or case.agent in agent]
+            _write_cases(cases, made, junit, form, agent or ())
         write_page(bench, made, runs, html, episodes, quiet=form != "table")
     for why in failures:
         common.say(f"::error title=webassay::{why.replace('%', '%25')}" if form == GITHUB else f"! {why}", stderr=True)

@@ -232,7 +232,9 @@ def _played(
         report = bench.report([out], title=out.name)
     common.give(report, "table")
     code = common.tell_outcome(bench, out)
-    common.say(f"\nThe whole report: webassay report {common.quoted(out)} --html report.html")
+    page = common.quoted(out.with_name(f"{out.name}.html"))
+    common.say(f"\nWhy one failed: webassay show {common.quoted(out)} AGENT/TASK/0")
+    common.say(f"The whole report: webassay report {common.quoted(out)} --html {page}")
     if stopped is not None:
         raise stopped
     return code
