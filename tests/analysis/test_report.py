@@ -471,6 +471,12 @@ class TestExploration:
         without = explorations(gather(blocks_of_rows(replace(row, evidence=False) for row in self.rows())))["a"]
         assert without.inadequate == 2
 
+    def test_it_is_said_where_evidence_is_by_texts(self) -> None:
+        rows = [replace(row, evidence_by="receipts") for row in self.rows()]
+        assert not any("by texts" in warning for warning in summarize(rows).warnings)
+        rows[0] = replace(rows[0], evidence_by="texts")
+        assert any("in one episode is by texts" in warning for warning in summarize(rows).warnings)
+
     def test_usual_effort_is_of_successes_on_feasible_tasks(self) -> None:
         elsewhere = [ResultRow(agent="b", task_id="s", status="pass", kind="mutate", sites=("shop",), steps=3)]
         assert [

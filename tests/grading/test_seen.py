@@ -24,6 +24,7 @@ from webassay.core.served import (
 from webassay.core.task import EvidenceCheck, Expectation, ResponseCheck, Sight
 from webassay.core.trajectory import Ending, MemoryBlobs, ServedResult
 from webassay.grading.grade import Policy, grade
+from webassay.grading.logs import explain
 from webassay.grading.rules.seen import OwnTexts, SeenTexts, Words, check_evidence
 
 # --- records -----------------------------------------------------------------------------------------------
@@ -369,6 +370,10 @@ def test_missing_facts_are_named():
     assert verdict.aspects["evidence"].value is False
     verdict = graded(Key.seen("HOM-1", "$5"), record([Row(["HOM-1", "$5"])]))
     assert (verdict.status, verdict.aspects["evidence"].value) == ("pass", True)
+    for kind in ("texts", "receipts"):
+        verdict = graded(Key.seen("HOM-1"), record(["HOM-1"], evidence=kind))
+        assert verdict.aspects["evidence_by"].value == kind
+        assert f"evidence: by {kind}: " in explain(verdict)
     # Of many, some are named.
     facts = [shown(f"fact {number}") for number in range(12)]
     (finding,) = check_evidence(Key.seen_share(0.5, facts).evidence, {"shop": record(["fact 1", "fact 2"])})

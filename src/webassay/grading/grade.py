@@ -281,9 +281,10 @@ class _Grading:
                 f"What {' and '.join(missing)} served was not recorded; the episode has to be played again."
             )
         findings = check_evidence(checks, self.records, " ".join((self.task.goal.instruction, *self.task.goal.hints)))
-        kinds = sorted({record.evidence for record in self.records.values()})
         held = all(finding.status == "pass" for finding in findings)
-        self.aspects["evidence"] = Aspect(value=held, note=f"by {' and '.join(kinds)}")
+        self.aspects["evidence"] = Aspect(value=held)
+        vouched = all(record.evidence == "receipts" for record in self.records.values())
+        self.aspects["evidence_by"] = Aspect(value="receipts" if vouched else "texts")
         self._add(findings, self.policy.activity)
 
     def _damaging_requests(self, damage: list[Finding], count: int) -> None:

@@ -276,6 +276,12 @@ def _origins(log: NetworkLog, blobs: Blobs, read: list[Event] | None) -> Iterabl
 # --- in words ---------------------------------------------------------------------------------------------
 
 
+EVIDENCE_BY = {
+    "receipts": "by receipts: only what the sites vouch for counts",
+    "texts": "by texts: whatever stood on a page counts, even if a site only repeated its visitor",
+}
+
+
 def explain(verdict: Verdict) -> str:
     """What was expected, what was found, and which rule decided."""
     deciding = [one for one in verdict.findings if one.status == verdict.status and decides(one)]
@@ -289,6 +295,8 @@ def explain(verdict: Verdict) -> str:
                 lines.append(f"         expected: {_short(finding.expected)}")
             if finding.actual is not None:
                 lines.append(f"         found:    {_short(finding.actual)}")
+    if (kind := verdict.aspects.get("evidence_by")) is not None:
+        lines.append(f"  evidence: {EVIDENCE_BY[str(kind.value)]}")
     if verdict.status == "pass":
         lines.append("  decided by: every check passed")
     elif deciding:

@@ -77,6 +77,8 @@ class ResultRow(msgspec.Struct, frozen=True, gc=False):
     """The answer could be read after recovery only."""
     evidence: bool | None = None
     """Whether it had seen what its key asks for; None if the key does not ask."""
+    evidence_by: str = ""
+    """`receipts` or `texts`: what the sites vouch for, or whatever they showed."""
     checkpoint_reach: float | None = None
     process_score: float | None = None
     diagnosed: bool = False
@@ -199,6 +201,7 @@ def _block(results: Sequence[UnitResult]) -> Block:
         "unreadable": [form == "invalid" for form in forms],
         "recovered": [form == "recovered" for form in forms],
         "evidence": [_yes_or_no(one["evidence"]) if "evidence" in one else None for one in aspects],
+        "evidence_by": [str(one.get("evidence_by", "")) for one in aspects],
         "checkpoint_reach": _numbers(aspects, "checkpoint_reach"),
         "process_score": _numbers(aspects, "process_score"),
         "diagnosed": ["first_failure_step" in one for one in aspects],

@@ -43,6 +43,7 @@ class AgentTally:
         """Action and how often an episode has it, to how many episodes have it so often."""
         self.tools: Counter[tuple[str, int]] = Counter()
         self.endings: Counter[str] = Counter()
+        self.evidence_by: Counter[str] = Counter()
         self.failures: Counter[tuple[str, str]] = Counter()
         self.failure_episodes: Counter[tuple[str, str]] = Counter()
         self.diagnosed = self.diagnosed_with_errors = 0
@@ -86,6 +87,7 @@ class Tallies(dict[str, AgentTally]):
         self._actions: Counter[tuple[str, Counted]] = Counter()
         self._tools: Counter[tuple[str, Counted]] = Counter()
         self._endings: Counter[tuple[str, str]] = Counter()
+        self._evidence: Counter[tuple[str, str]] = Counter()
         self._failed: Counter[tuple[str, Findings, bool]] = Counter()
 
     def __missing__(self, agent: str) -> AgentTally:
@@ -105,6 +107,7 @@ class Tallies(dict[str, AgentTally]):
         if any(of["tools"]):
             self._tools.update(zip(agents, [tuple(one.items()) for one in of["tools"]], strict=True))
         self._endings.update(zip(agents, of["ending"], strict=True))
+        self._evidence.update(zip(agents, of["evidence_by"], strict=True))
         ended = zip(agents, of["findings"], of["diagnosed"], strict=True)
         self._failed.update(compress(ended, map(_FAILED.__contains__, of["status"])))
         for place in compress(count(), of["diagnosed"]):
@@ -140,19 +143,22 @@ class Tallies(dict[str, AgentTally]):
         for (agent, ending), episodes in self._endings.items():
             if ending:
                 self[agent].endings[ending] += episodes
+        for (agent, kind), episodes in self._evidence.items():
+            if kind:
+                self[agent].evidence_by[kind] += episodes
         for (agent, findings, diagnosed), episodes in self._failed.items():
             modes = _failure_modes(findings, diagnosed)
             for mode in modes:
                 self[agent].failures[mode] += episodes
             for mode in set(modes):
                 self[agent].failure_episodes[mode] += episodes
-        for counted in (self._actions, self._tools, self._endings, self._failed):
+        for counted in (self._actions, self._tools, self._endings, self._evidence, self._failed):
             counted.clear()
 
 
 _TALLIED = (
     *("agent", "status", "actions", "tools", "ending", "diagnosed", "findings", "first_error_step", "kind", "traced"),
-    *("task_id", "sites", "steps", "evidence"),
+    *("task_id", "sites", "steps", "evidence", "evidence_by"),
 )
 _SCORED = frozenset(("pass", "fail"))
 _FAILED = frozenset(("fail", "fault"))

@@ -105,7 +105,7 @@ def report_of(
         contamination=_contamination(agents, parts, gathered),
         gradings=_gradings(parts, names),
         grader=grader,
-        warnings=tuple(_warnings(parts, gathered)),
+        warnings=(*_warnings(parts, gathered), *_evidence_by_texts(gathered)),
     )
 
 
@@ -349,6 +349,12 @@ def _warnings(parts: Mapping[str, AgentRows], gathered: ReportData) -> Iterator[
         yield "The agents were planned on different tasks; only the paired differences compare like with like."
     if len({own for own in graders.values() if own}) > 1:
         yield "The agents were graded by different graders or settings: their scores are not comparable."
+
+
+def _evidence_by_texts(gathered: ReportData) -> Iterator[str]:
+    if count := sum(one.tallied.evidence_by["texts"] for one in gathered.agents.values()):
+        where = f"{count} episodes" if count > 1 else "one episode"
+        yield f"Evidence in {where} is by texts, not by receipts: it counts even if a site only repeated its visitor."
 
 
 def _named(agents: Sequence[str]) -> str:
