@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.sites.shop_visits import ADDRESS, MARCUS, NORA
 from tests.sites.visitors import HOST, content, fresh, visitor
-from webassay.sites import admin, home, shop
+from webassay.sites import admin, forum, home, shop
 from webassay.sites.kit import Site
 from webassay.sites.web.app import LONGEST_BODY
 
@@ -64,7 +64,23 @@ ADMIN = Target(
     ),
     long_field="comment",
 )
-TARGETS = (SHOP, HOME, ADMIN)
+FORUM = Target(
+    forum.SITE,
+    "juniper_hale",
+    ("/", "/all/top?t=week", "/forums", "/search?q=lamp", "/account", "/account/messages", "/u/ines_okafor", "/submit"),
+    (
+        ("/submit", {"forum": "books", "kind": "text", "title": "a", "body": "b"}),
+        ("/s/4/hide", {"x": "1"}),
+        ("/f/books/subscribe", {"x": "1"}),
+        ("/forums/new", {"name": "brand_new", "title": "a", "description": "a"}),
+        ("/account", {"bio": "a"}),
+        ("/u/ines_okafor/message", {"subject": "a", "text": "a"}),
+        ("/u/ines_okafor/block", {"x": "1"}),
+        ("/account/logout", {"x": "1"}),
+    ),
+    long_field="body",
+)
+TARGETS = (SHOP, HOME, ADMIN, FORUM)
 FORMS = [pytest.param(target, path, form, id=path) for target in TARGETS for path, form in target.forms]
 each_form = pytest.mark.parametrize(("target", "path", "form"), FORMS)
 each_site = pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.site.name)
@@ -179,7 +195,12 @@ async def test_strange_addresses_lead_nowhere(client, target, path):
 
 @each_site
 async def test_strange_cookies_are_nobody(world, target):
-    name = {"shop": "tallybrook_session", "home": "doorstep_session", "admin": "backoffice_session"}[target.site.name]
+    name = {
+        "shop": "tallybrook_session",
+        "home": "doorstep_session",
+        "admin": "backoffice_session",
+        "forum": "porchlight_session",
+    }[target.site.name]
     front = "/login" if target is ADMIN else "/"
     async with visitor(world) as guest:
         plain = (await guest.get(front)).text

@@ -43,6 +43,7 @@ _ROUTES = (
     _own("/submit", posts.submit, "GET", "POST"),
     _own("/preview", posts.preview, "POST"),
     route("/pictures/{id}.svg", posts.picture),
+    route("/pictures/{id}/small.svg", posts.thumbnail),
     route("/s/{id}", posts.short_address),
     _own("/s/{id}/edit", posts.edit, "GET", "POST"),
     _own("/s/{id}/delete", posts.delete, "GET", "POST"),

@@ -35,6 +35,18 @@ def drawn(picture: Row) -> str:
     return _scene(facts["scene"], facts["seed"])
 
 
+def thumbnail(picture: Row) -> str:
+    """What a list shows of it: of a card no more than that it is one."""
+    if picture["kind"] == "scene":
+        return drawn(picture)
+    lines = "".join(
+        f'<path d="M30 {y}H{width}" stroke="#c9b78e" stroke-width="10"/>'
+        for y, width in ((60, 150), (92, 200), (124, 170))
+    )
+    paper = '<rect width="228" height="174" fill="#fbf7ec"/><path d="M30 30H120" stroke="#a48b5c" stroke-width="14"/>'
+    return _FRAME.format(width=228, height=174, inside=paper + lines)
+
+
 def _card(width: int, height: int, heading: str, inside: str) -> str:
     paper = (
         f'<rect x="1" y="1" width="{width - 2}" height="{height - 2}" rx="8" fill="#fbf7ec" stroke="#a48b5c"'

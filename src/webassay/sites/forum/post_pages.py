@@ -7,6 +7,7 @@ from webassay.sites.forum.forum_pages import about
 from webassay.sites.forum.listing import POST, POSTS, own_votes, page_number
 from webassay.sites.forum.markdown import markdown, safe_link
 from webassay.sites.forum.pictures import drawn
+from webassay.sites.forum.pictures import thumbnail as drawn_small
 from webassay.sites.forum.ranking import hot
 from webassay.sites.forum.seeding.threads import REASONS
 from webassay.sites.forum.seeding.voicing import slug_of
@@ -74,6 +75,14 @@ async def picture(visit: ForumVisit) -> Response:
         raise HTTPException(404)
     written([found["heading"], found["facts"]])
     return Response(drawn(found), media_type="image/svg+xml", headers={"cache-control": "private, max-age=600"})
+
+
+async def thumbnail(visit: ForumVisit) -> Response:
+    """For lists. It tells nothing, so it is no picture that anybody has seen."""
+    found = visit.world.row("SELECT * FROM pictures WHERE id = ?", visit.number("id"))
+    if found is None:
+        raise HTTPException(404)
+    return Response(drawn_small(found), media_type="image/svg+xml", headers={"cache-control": "private, max-age=600"})
 
 
 async def preview(visit: ForumVisit) -> Response:

@@ -128,11 +128,11 @@ def _repeat(stream: Stream, post: Post, other: Post, said: Said) -> bool:
     if form == 0:
         title = misremembered(stream, title)
     elif form == 1:
-        title = f"{title} (update)" if post.kind == "text" else f"{title} [repost]"
+        title = title.removesuffix("?") + (" (update)" if post.kind == "text" else " [repost]")
     elif form == 2:
         title = title.removesuffix("?") + stream.choice(("...", " :)", ", part two"))
     elif form == 3 and post.kind != "text":
-        title = f"{title} (from /f/{stream.choice(('pics', 'news', 'goodnews', 'halfbakedideas'))})"
+        title = f"{title.removesuffix('?')} (from /f/{stream.choice(('pics', 'news', 'goodnews', 'halfbakedideas'))})"
     if said.count(title) > 1 or len(title) > 200 or (title == other.title and post.kind == "text"):
         return False
     said.note(title)
