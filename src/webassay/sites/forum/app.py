@@ -1,7 +1,10 @@
 """The forum: which address leads to which page."""
 
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from webassay.sites.forum import account_pages as account
@@ -11,6 +14,7 @@ from webassay.sites.forum import moderation_pages as moderation
 from webassay.sites.forum import post_pages as posts
 from webassay.sites.forum import search_pages as searching
 from webassay.sites.forum import user_pages as users
+from webassay.sites.forum.listing import SORTS
 from webassay.sites.forum.web import WEB
 from webassay.sites.kit import World
 from webassay.sites.web.app import page, route
@@ -20,16 +24,21 @@ def make_app(world: World) -> ASGIApp:
     return WEB.app(world, _ROUTES)
 
 
+def _sorted(path: str, handler: Callable[..., Awaitable[Response]], first: str) -> Iterator[Route]:
+    """A list in each of its orders; `first` is where it stands without one."""
+    yield route(first, partial(handler, sort="hot"))
+    for sort in SORTS:
+        yield route(f"{path}/{sort}", partial(handler, sort=sort))
+
+
 _own = partial(route, members_only=True)
 
 _ROUTES = (
-    route("/", forums.front),
-    route("/home/{sort}", forums.front),
-    route("/all", forums.everything),
-    route("/all/{sort}", forums.everything),
+    *_sorted("/home", forums.front, first="/"),
+    *_sorted("/all", forums.everything, first="/all"),
     route("/forums", forums.directory),
     _own("/forums/new", forums.create, "GET", "POST"),
-    route("/f/{forum}", forums.forum),
+    *_sorted("/f/{forum}", forums.forum, first="/f/{forum}"),
     _own("/f/{forum}/edit", forums.edit, "GET", "POST"),
     _own("/f/{forum}/subscribe", forums.subscribe, "POST"),
     _own("/f/{forum}/unsubscribe", forums.unsubscribe, "POST"),
@@ -37,7 +46,6 @@ _ROUTES = (
     _own("/f/{forum}/bans", moderation.bans, "GET", "POST"),
     _own("/f/{forum}/unban", moderation.unban, "POST"),
     route("/f/{forum}/log", moderation.log),
-    route("/f/{forum}/{sort}", forums.forum),
     route("/f/{forum}/{id}/{slug}", posts.submission),
     route("/f/{forum}/{id}/{slug}/comment/{comment}", posts.submission),
     _own("/submit", posts.submit, "GET", "POST"),

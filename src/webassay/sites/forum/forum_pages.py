@@ -2,7 +2,6 @@
 
 import re
 
-from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.forum.listing import ON_A_PAGE, RANGES, SORTS, list_posts, page_number
@@ -22,36 +21,29 @@ DIRECTORY_SORTS = {
 }
 
 
-def _sort(visit: ForumVisit) -> str:
-    sort = visit.request.path_params.get("sort", "hot")
-    if sort not in SORTS:
-        raise HTTPException(404)
-    return str(sort)
-
-
-async def front(visit: ForumVisit) -> Response:
+async def front(visit: ForumVisit, sort: str) -> Response:
     """The forums that the visitor has subscribed to; for everybody else, all of them."""
     follows = visit.me and visit.world.scalar("SELECT 1 FROM subscriptions WHERE user_id = ?", visit.me)
     if not follows:
-        return await everything(visit, "/home", "Everything")
+        return await everything(visit, sort, "/home", "Everything")
     posts = list_posts(
         visit,
         "/home",
-        _sort(visit),
+        sort,
         "s.forum_id IN (SELECT forum_id FROM subscriptions WHERE user_id = ?)",
         (visit.me,),
     )
     return visit.render("front.html", posts=posts, sorts=SORTS, ranges=RANGES, heading=ours("Your Forums"))
 
 
-async def everything(visit: ForumVisit, path: str = "/all", heading: str = "All Forums") -> Response:
-    posts = list_posts(visit, path, _sort(visit), "1", ())
+async def everything(visit: ForumVisit, sort: str, path: str = "/all", heading: str = "All Forums") -> Response:
+    posts = list_posts(visit, path, sort, "1", ())
     return visit.render("front.html", posts=posts, sorts=SORTS, ranges=RANGES, heading=ours(heading))
 
 
-async def forum(visit: ForumVisit) -> Response:
+async def forum(visit: ForumVisit, sort: str) -> Response:
     found = visit.forum()
-    posts = list_posts(visit, f"/f/{found['name']}", _sort(visit), "s.forum_id = ?", (found["id"],), pins=True)
+    posts = list_posts(visit, f"/f/{found['name']}", sort, "s.forum_id = ?", (found["id"],), pins=True)
     return visit.render("forum.html", posts=posts, sorts=SORTS, ranges=RANGES, **about(visit, found))
 
 

@@ -1,12 +1,13 @@
 // Whoever scrolls to the end of a list gets the next page below it, a few times; the link to it stays.
 const MOST = 3;
 const PAUSE = 250;
+const NEAR = 200;
 const list = document.querySelector("[data-posts]");
 let link = document.querySelector("[data-more]");
 let loaded = 0;
 let timer = 0;
 let busy = false;
-let scrolled = false;
+let byHand = false;
 
 async function load() {
   if (busy || !link || loaded >= MOST) return;
@@ -25,18 +26,21 @@ async function load() {
   }
 }
 
+function look() {
+  if (!byHand || !link || link.getBoundingClientRect().top > innerHeight + NEAR) return;
+  clearTimeout(timer);
+  timer = setTimeout(load, PAUSE);
+}
+
+function scrolling() {
+  byHand = true;
+  look();
+}
+
 // Only for those who scroll by themselves: who follows the link must find it where it was.
 if (list && link) {
-  addEventListener("wheel", () => { scrolled = true; }, { passive: true });
-  addEventListener("touchmove", () => { scrolled = true; }, { passive: true });
-  addEventListener("keydown", (event) => { if (["PageDown", "End", " "].includes(event.key)) scrolled = true; });
-  new IntersectionObserver((entries) => {
-    clearTimeout(timer);
-    if (entries.at(-1).isIntersecting && scrolled) timer = setTimeout(load, PAUSE);
-  }, { rootMargin: "200px" }).observe(link);
-  addEventListener("scroll", () => {
-    if (!scrolled || !link || link.getBoundingClientRect().top > innerHeight + 200) return;
-    clearTimeout(timer);
-    timer = setTimeout(load, PAUSE);
-  }, { passive: true });
+  addEventListener("wheel", scrolling, { passive: true });
+  addEventListener("touchmove", scrolling, { passive: true });
+  addEventListener("keydown", (event) => { if (["PageDown", "End", " "].includes(event.key)) scrolling(); });
+  addEventListener("scroll", look, { passive: true });
 }
