@@ -57,7 +57,10 @@ BLENDS = words(
     "Old Mill; Daily; Little Creek; Meadow; Sunday"
 )
 """Names of what is used up."""
-PRICE_ENDINGS = ((99, 10), (95, 5), (49, 4), (0, 2), (50, 2), (90, 2), (79, 1), (25, 1), (97, 1), (29, 1))
+PRICE_ENDINGS = ((99, 24), (95, 8), (49, 7), (0, 4), (50, 2), (90, 2), (79, 2), (89, 2), (98, 1), (97, 1), (29, 1))
+DEAR = 10_000
+"""From which price on, in cents, few sellers bother with odd ones."""
+DEAR_ENDINGS = ((0, 10), (99, 10), (95, 3), (50, 1))
 
 ORIGINS = (
     ("Portugal", 5), ("Vietnam", 5), ("China", 9), ("Mexico", 5), ("United States", 7), ("India", 5), ("Poland", 3),
@@ -328,7 +331,7 @@ def _name(who: tuple[str, str, str], features: tuple[str, ...], size: str, color
 
 
 def _priced(stream: Stream, cents: int) -> int:
-    ending = stream.weighted(PRICE_ENDINGS)
+    ending = stream.weighted(PRICE_ENDINGS if cents < DEAR else DEAR_ENDINGS)
     return max(cents // 100 * 100, 100) + ending
 
 

@@ -3,12 +3,14 @@
 import hashlib
 from dataclasses import dataclass
 from datetime import date, timedelta
+from typing import Literal
 
 import apsw
 
 from webassay.sites.rng import Stream
+from webassay.sites.shop.seeding import naming
 from webassay.sites.shop.seeding.catalog import Product
-from webassay.sites.shop.seeding.words import OPENED_ONLINE, TODAY, day_between, moment_on, names, vocabulary, words
+from webassay.sites.shop.seeding.words import OPENED_ONLINE, TODAY, day_between, moment_on, names, vocabulary
 
 PASSWORD = "tally-Brook-2026"
 """The password of every seeded customer, so that people can log in by hand."""
@@ -21,11 +23,10 @@ REGULARS = (
 )
 """Customers with long histories who exist for every seed. The first one has an empty cart."""
 
-BUYERS = 6
-"""Customers who order for an office or a club, several times a month since the first days."""
-
-Address = tuple[str, str, str, str, str, str, str, str]
-"""First name, last name, street, second line, city, state, postcode, telephone."""
+LARGE_BUSINESSES = 6
+"""They have ordered several times a month since the first days."""
+CUSTOMERS_A_BUSINESS = 36
+"""Of so many customers, one more is a business, which orders now and then."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,11 @@ class Customer:
     first_name: str
     last_name: str
     since: date
-    addresses: tuple[Address, ...]
+    addresses: tuple[naming.Address, ...]
     """The default first."""
     regular: int | None
     """Index in REGULARS."""
-    buyer: bool
+    business: Literal["", "small", "large"]
 
 
 def password_hash(customer_id: int, password: str) -> str:
@@ -46,30 +47,31 @@ def password_hash(customer_id: int, password: str) -> str:
 
 
 def fill_customers(db: apsw.Connection, stream: Stream, products: list[Product], count: int) -> list[Customer]:
-    people = _people(stream.child("people"), count)
-    others = count - len(REGULARS) - BUYERS
+    places = _places(stream, count)
+    people = naming.people(stream.child("people"), count)
+    firms = naming.businesses(stream.child("businesses"), len(places) - len(REGULARS))
+    taken = {email for *_, email in REGULARS}
     joined = sorted(
-        (day_between(stream, OPENED_ONLINE, TODAY - timedelta(days=30)) for _ in range(others)), reverse=True
+        (day_between(stream, OPENED_ONLINE, TODAY - timedelta(days=30)) for _ in range(count)), reverse=True
     )
     customers = []
-    faithful = stream.child("order").sample(range(1, 25), len(REGULARS) + BUYERS)
     for number in range(1, count + 1):
         own = stream.child("customer", number)
-        place = faithful.index(number) if number in faithful else None
+        place = places.get(number)
         regular = place if place is not None and place < len(REGULARS) else None
-        first, last, email = people.pop() if regular is None else people[regular]
+        old = place is not None and place < len(REGULARS) + LARGE_BUSINESSES
+        business: Literal["", "small", "large"] = (
+            "" if place is None or regular is not None else "large" if old else "small"
+        )
+        first, last = firms.pop() if business else people.pop()
+        email = _email(own.child("email"), (first, last), business != "", taken)
+        if regular is not None:
+            first, last, email = REGULARS[regular]
         # The first ones came one a day.
         first_day = OPENED_ONLINE + timedelta(days=min(number, 90))
-        since = first_day if place is not None else max(joined.pop(), first_day)
-        customer = Customer(
-            number,
-            first,
-            last,
-            since,
-            _addresses(own.child("addresses"), first, last, fewest=1 if place is None else 2),
-            regular,
-            buyer=place is not None and regular is None,
-        )
+        since = first_day if old else max(joined.pop(), first_day)
+        addresses = _addresses(own.child("addresses"), (first, last), business != "", fewest=1 if place is None else 2)
+        customer = Customer(number, first, last, since, addresses, regular, business)
         _add_customer(db, own, customer, email)
         _fill_lists(db, own.child("lists"), customer, products)
         customers.append(customer)
@@ -77,48 +79,36 @@ def fill_customers(db: apsw.Connection, stream: Stream, products: list[Product],
     return customers
 
 
-def _people(stream: Stream, count: int) -> list[tuple[str, str, str]]:
-    wordlist = vocabulary("people")
-    people = list(REGULARS)
-    taken = {email for *_, email in people}
-    while len(people) < count:
-        first, last = stream.choice(names(wordlist["first"])), stream.choice(names(wordlist["last"]))
-        domain = stream.choice(("example.com", "example.net", "example.org"))
-        local = stream.choice(
-            (f"{first}.{last}", f"{first[0]}{last}", f"{first}{stream.between(60, 99)}", f"{last}.{first}")
-        )
-        email = f"{local}@{domain}".lower()
-        if email not in taken:
-            taken.add(email)
-            people.append((first, last, email))
-    return people
+def _places(stream: Stream, count: int) -> dict[int, int]:
+    """Numbers of the customers who are somebody in particular: the regulars, then the businesses, large ones first."""
+    drawn = stream.child("order")
+    old = drawn.sample(range(1, 25), len(REGULARS) + LARGE_BUSINESSES)
+    return {
+        number: place
+        for place, number in enumerate([*old, *drawn.sample(range(25, count + 1), count // CUSTOMERS_A_BUSINESS)])
+    }
 
 
-def _addresses(stream: Stream, first: str, last: str, fewest: int) -> tuple[Address, ...]:
+def _email(stream: Stream, name: naming.Name, business: bool, taken: set[str]) -> str:
+    while (email := naming.email_of(stream, name, business)) in taken:
+        pass
+    taken.add(email)
+    return email
+
+
+def _addresses(stream: Stream, name: naming.Name, business: bool, fewest: int) -> tuple[naming.Address, ...]:
+    """The first is the customer's own; others may be those of family, friends or, in a business, staff."""
     count = max(stream.weighted(((1, 5), (2, 4), (3, 2), (4, 1))), fewest)
     home = stream.choice(vocabulary("people")["cities"])
     found = []
     for place in range(count):
         city = home if place == 0 or stream.chance(1, 2) else stream.choice(vocabulary("people")["cities"])
-        someone_else = place > 0 and stream.chance(1, 2)
-        name = stream.choice(names(vocabulary("people")["first"])) if someone_else else first
-        found.append(_address(stream, name, last, city))
+        whose = name
+        if place > 0 and stream.chance(1, 2):
+            first, last = naming.a_name(stream)
+            whose = (first, last if business or stream.chance(1, 2) else name[1])
+        found.append(naming.some_address(stream, whose, city))
     return tuple(found)
-
-
-def _address(stream: Stream, first: str, last: str, place: str) -> Address:
-    city, region, zip_start, area = place.rsplit(" ", 3)
-    people = vocabulary("people")
-    return (
-        first,
-        last,
-        f"{stream.between(2, 9899)} {stream.choice(words(people['streets']))}",
-        stream.choice(words(people["units"])) if stream.chance(1, 3) else "",
-        city,
-        region,
-        f"{zip_start}{stream.between(1, 99):02d}",
-        f"{area}-555-01{stream.below(100):02d}",
-    )
 
 
 def _add_customer(db: apsw.Connection, stream: Stream, customer: Customer, email: str) -> None:

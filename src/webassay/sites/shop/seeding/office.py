@@ -9,7 +9,9 @@ import apsw
 
 from webassay.sites.rng import Stream
 from webassay.sites.shop.seeding.catalog import CHOICES
-from webassay.sites.shop.seeding.words import TODAY, words
+from webassay.sites.shop.seeding.slips import finger_slip
+from webassay.sites.shop.seeding.telling import filled
+from webassay.sites.shop.seeding.words import TODAY, sentences, vocabulary, words
 
 PASSWORD = "mill-Race-2026"
 """The password of everybody on the staff, so that people can log in by hand."""
@@ -25,12 +27,6 @@ STAFF = (
 
 CARRIERS = ("UPS", "FedEx", "USPS", "DHL")
 REFUND_REASONS = words("Returned goods; Damaged in transit; Goodwill; Wrong item sent; Late delivery")
-COMMENTS = words(
-    "Customer asked for delivery after 5 pm.; Address confirmed by phone.; Called the customer about a delay.;"
-    " Gift: no invoice in the parcel, please.; Fragile articles, pack with care.; Payment was checked by hand.;"
-    " Customer wants a single parcel.; Carrier reported a delay of one day.; Left a message on voicemail.;"
-    " Warehouse was told to wait for the second article."
-)
 FIRST_INVOICE = 200000
 FIRST_SHIPMENT = 300000
 FIRST_REFUND = 400000
@@ -85,20 +81,20 @@ def fill_office(db: apsw.Connection, stream: Stream, unpaid_since: str) -> None:
 
 
 def _fill_paperwork(db: apsw.Connection, stream: Stream, unpaid_since: str) -> None:
-    """An invoice once an order is processed, paid or not; a shipment once it is complete."""
+    """An invoice once an order is processed, paid or not; a shipment once it is sent."""
     invoices: list[tuple[Any, ...]] = []
     shipments: list[tuple[Any, ...]] = []
     found: Any = db.execute(
-        "SELECT id, status, created_at, payment_method FROM orders WHERE status IN ('processing', 'complete')"
+        "SELECT id, status, created_at, payment_method FROM orders WHERE status IN ('processing', 'complete', 'closed')"
         " ORDER BY id"
     )
     for order, status, created, payment in found:
         own = stream.child(order)
         billed = _later(created, own.between(1, 30))
         recent = created >= unpaid_since
-        paid = payment != "invoice" or not (recent and own.chance(2, 3))
+        paid = payment != "invoice" or status == "closed" or not (recent and own.chance(2, 3))
         invoices.append((order, "paid" if paid else "open", billed))
-        if status == "complete":
+        if status != "processing":
             carrier = own.weighted(tuple(zip(CARRIERS, (5, 3, 3, 1), strict=True)))
             code = f"{carrier[:2].upper()}{own.between(10**9, 10**10 - 1)}"
             shipments.append((order, carrier, code, _later(billed, own.between(2, 60))))
@@ -123,7 +119,7 @@ def _later(moment: str, hours: int) -> str:
 
 
 def _fill_refunds(db: apsw.Connection, stream: Stream) -> None:
-    """What was sent back and refunded, and now and then some goodwill."""
+    """What was sent back and refunded, in part or, of a closed order, all of it, and now and then some goodwill."""
     rows: list[tuple[Any, ...]] = []
     returned: Any = db.execute(
         "SELECT t.order_id, t.created_at, sum(r.quantity * i.unit_price_cents) FROM returns AS t"
@@ -132,6 +128,11 @@ def _fill_refunds(db: apsw.Connection, stream: Stream) -> None:
     ).fetchall()
     for order, created, cents in returned:
         rows.append((order, cents, REFUND_REASONS[0], _later(created, stream.between(24, 200))))
+    closed: Any = db.execute(
+        "SELECT id, total_cents, created_at FROM orders WHERE status = 'closed' ORDER BY id"
+    ).fetchall()
+    for order, cents, created in closed:
+        rows.append((order, cents, stream.choice(REFUND_REASONS), _later(created, stream.between(90, 700))))
     seen = {row[0] for row in rows}
     complete: Any = db.execute(
         "SELECT id, total_cents, created_at FROM orders WHERE status = 'complete' ORDER BY id"
@@ -144,13 +145,14 @@ def _fill_refunds(db: apsw.Connection, stream: Stream) -> None:
 
 
 def _fill_comments(db: apsw.Connection, stream: Stream) -> None:
+    comments = sentences(vocabulary("details")["office"]["comments"])
     found: Any = db.execute("SELECT id, status, created_at FROM orders ORDER BY id").fetchall()
     for order, status, created in found:
         if stream.chance(1, 25):
             db.execute(
                 "INSERT INTO order_comments (order_id, admin_id, status, comment, notified, created_at)"
                 " VALUES (?, ?, ?, ?, ?, ?)",
-                (order, stream.between(1, 3), status, stream.choice(COMMENTS), int(stream.chance(1, 3)),
+                (order, stream.between(1, 3), status, filled(stream, stream.choice(comments)), int(stream.chance(1, 3)),
                  _later(created, stream.between(1, 20))),
             )  # fmt: skip
 
@@ -186,10 +188,11 @@ def _fill_rules(db: apsw.Connection, stream: Stream) -> None:
 
 
 def _fill_searches(db: apsw.Connection, stream: Stream) -> None:
-    """What people have looked for: kinds of things, brands, and a few that we do not have."""
+    """What people have looked for: kinds of things, brands, and a few that we do not have or that are misspelled."""
     kinds = sorted({kind for (kind,) in _names(db)})
     terms = dict.fromkeys(stream.choice(kinds) for _ in range(4 * SEARCHES))
-    for place, term in enumerate(list(terms)[:SEARCHES]):
+    for place, right in enumerate(list(terms)[:SEARCHES]):
+        term = finger_slip(stream, right) if stream.chance(1, 8) else right
         results: Any = db.execute(
             "SELECT count(*) FROM product_search WHERE product_search MATCH ?",
             (" ".join(f'"{word}"' for word in term.split()),),

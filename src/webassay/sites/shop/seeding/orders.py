@@ -9,6 +9,7 @@ import apsw
 from webassay.sites.rng import Stream
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, totals
 from webassay.sites.shop.coupons import OrderLine
+from webassay.sites.shop.seeding import naming
 from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.coupons import Coupons
 from webassay.sites.shop.seeding.customers import Customer, chosen_options
@@ -17,10 +18,23 @@ from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on
 
 REGULAR_ORDERS = ((46, 58), (32, 42), (22, 30), (24, 34))
 """The fewest and most orders that each of REGULARS has placed."""
-BUYER_ORDERS = (205, 310)
+LARGE_ORDERS = (205, 310)
+"""And each of the large businesses."""
+SMALL_PACE = (14, 45)
+"""Days between the orders of a small one."""
 PACES = ((25, 2), (40, 4), (60, 5), (100, 5), (180, 3), (365, 1))
 """Days between the orders of everybody else, and how common each pace is."""
 FIRST_NUMBER = 100000
+MONTHS = (66, 60, 70, 72, 82, 70, 64, 70, 70, 80, 112, 120)
+"""How much is ordered in each month, most for the holidays,"""
+WEEKDAYS = (10, 9, 9, 8, 7, 7, 10)
+"""and on each day of the week."""
+SEASONS = (
+    ("garden", frozenset((3, 4, 5, 6))),
+    ("outdoor", frozenset((5, 6, 7, 8))),
+    ("toy", frozenset((11, 12))),
+)
+"""What is asked for in some months, and half as often in others."""
 
 
 @dataclass(frozen=True)
@@ -82,16 +96,31 @@ def _days(stream: Stream, customer: Customer) -> list[date]:
     yesterday = TODAY - timedelta(days=1)
     if customer.regular is not None:
         count = stream.between(*REGULAR_ORDERS[customer.regular])
-    elif customer.buyer:
-        count = stream.between(*BUYER_ORDERS)
+    elif customer.business:
+        large = customer.business == "large"
+        count = (
+            stream.between(*LARGE_ORDERS) if large else (yesterday - customer.since).days // stream.between(*SMALL_PACE)
+        )
     else:
         count = max(1, (yesterday - customer.since).days // stream.weighted(PACES))
-    days = [day_between(stream, customer.since, yesterday) for _ in range(count)]
+    days = [_seasonal_day(stream, customer.since, yesterday) for _ in range(count)]
     if customer.regular is not None:
         days[0] = yesterday - timedelta(days=stream.below(2))
-    if customer.regular is not None or customer.buyer or stream.chance(1, 3):
+    if customer.regular is not None or customer.business or stream.chance(1, 3):
         days += [yesterday - timedelta(days=stream.below(9)) for _ in range(stream.between(1, 3))]
     return days
+
+
+def _seasonal_day(stream: Stream, first: date, last: date) -> date:
+    for _ in range(5):
+        day = day_between(stream, first, last)
+        if stream.below(max(MONTHS) * max(WEEKDAYS)) < MONTHS[day.month - 1] * WEEKDAYS[day.weekday()]:
+            break
+    return day
+
+
+def _out_of_season(product: Product, day: date) -> bool:
+    return any(tag in product.tags and day.month not in months for tag, months in SEASONS)
 
 
 def _basket(
@@ -103,6 +132,8 @@ def _basket(
     while len(basket) < wanted:
         pool = earlier if earlier and stream.chance(1, 8) else favorites if stream.chance(3, 4) else products
         product = stream.choice(pool)
+        if _out_of_season(product, day) and stream.chance(1, 2):
+            continue
         if product.first_available <= day and product.id not in basket:
             quantity = stream.weighted(((1, 12), (2, 4), (3, 2), (4, 1), (6, 1)))
             basket[product.id] = (product, _price_then(stream, product, day), quantity)
@@ -126,14 +157,26 @@ def _list_price_then(stream: Stream, product: Product, price: int) -> int | None
 
 
 def _status(stream: Stream, order: _Order) -> str:
+    """Most of what is recent waits; some of what is older was sent back as a whole, or still has not gone out."""
     age = (TODAY - order.day).days
     if age <= 2 and order.customer.regular is not None:
         return "pending"
     if age <= 10:
-        return "pending" if stream.chance(4, 5) else "processing"
+        return stream.weighted((("pending", 38), ("processing", 9), ("on hold", 2), ("canceled", 1)))
     if age <= 16:
-        return stream.weighted((("processing", 6), ("complete", 3), ("pending", 1)))
-    return "canceled" if stream.chance(1, 9) else "complete"
+        return stream.weighted((("processing", 12), ("complete", 8), ("pending", 2), ("on hold", 1), ("canceled", 1)))
+    if age <= 75 and stream.chance(1, 12):
+        return stream.weighted((("on hold", 2), ("processing", 1)))
+    return stream.weighted((("complete", 420), ("canceled", 44), ("closed", 17)))
+
+
+def _recipient(stream: Stream, order: _Order) -> naming.Address:
+    """Now and then it goes to another address of the book; a present goes to somebody who is not in it."""
+    addresses = order.customer.addresses
+    festive = order.day.month == 12 or (order.day.month, order.day.day // 10) in ((2, 0), (5, 0), (11, 2))
+    if not order.customer.business and stream.chance(1, 5 if festive else 16):
+        return naming.some_address(stream.child("gift"), naming.a_name(stream))
+    return addresses[0] if stream.chance(3, 4) else stream.choice(addresses)
 
 
 def _add_order(
@@ -146,9 +189,9 @@ def _add_order(
     coupons: Coupons,
 ) -> tuple[tuple[int, int], ...]:
     """Returns the row number and the pieces of each of its articles."""
-    addresses = order.customer.addresses
-    shipping = addresses[0] if stream.chance(3, 4) else stream.choice(addresses)
-    billing = addresses[0] if stream.chance(9, 10) else shipping
+    shipping = _recipient(stream, order)
+    paid_elsewhere = shipping in order.customer.addresses and stream.chance(1, 10)
+    billing = shipping if paid_elsewhere else order.customer.addresses[0]
     method = stream.weighted([(known, weight) for known, weight in zip(SHIPPING_METHODS, (7, 2, 1), strict=True)])
     payment = stream.weighted(list(zip(PAYMENT_METHODS, (5, 2, 2), strict=True)))
     options = [chosen_options(stream, product) for product, _, _ in basket]

@@ -18,10 +18,13 @@ SINGULAR = re.compile(r"(?<![{\w])(it|its|one|it's)\b", re.IGNORECASE)
 
 
 def fits(needs: str, tags: frozenset[str]) -> bool:
-    return all(
-        need[1:] not in tags if need.startswith("-") else any(one in tags for one in need.split("/"))
-        for need in needs.split()
-    )
+    return all(wanted != tags.isdisjoint(any_of) for wanted, any_of in _needs(needs))
+
+
+@cache
+def _needs(text: str) -> tuple[tuple[bool, tuple[str, ...]], ...]:
+    """Some tags, one of which an article must have, or (False) must not have."""
+    return tuple((not need.startswith("-"), tuple(need.lstrip("-").split("/"))) for need in text.split())
 
 
 @cache
@@ -29,13 +32,18 @@ def pool(file: str, path: str, tags: frozenset[str]) -> Pool:
     table = vocabulary(file)
     for key in path.split("."):
         table = table[key]
-    found: list[tuple[str, str]] = []
     several = "many" in tags
+    found: list[tuple[str, str]] = []
     for key, text in table.items():
         topic, _, needs = key.partition(":")
         if fits(needs, tags):
-            found += [(topic, sentence) for sentence in sentences(text) if not (several and SINGULAR.search(sentence))]
+            found += [(topic, sentence) for sentence in sentences(text) if not (several and _singular(sentence))]
     return tuple(found)
+
+
+@cache
+def _singular(sentence: str) -> bool:
+    return bool(SINGULAR.search(sentence))
 
 
 def draw(stream: Stream, fitting: Pool, used: set[str]) -> str | None:

@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import apsw
 
 from webassay.sites.rng import Stream
+from webassay.sites.shop.seeding.telling import filled
 from webassay.sites.shop.seeding.words import TODAY, moment_on, sentences, vocabulary
 
 REASONS = (
@@ -44,7 +45,7 @@ def fill_returns(db: apsw.Connection, stream: Stream, delivered: list[Delivered]
         db.execute(
             "INSERT INTO returns VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (number, f"R{FIRST_RETURN + number}", order.order, order.customer, reason,
-             own.choice(said) if own.chance(2, 5) else "", _status(own, (TODAY - day).days), moment),
+             filled(own, own.choice(said)) if own.chance(2, 5) else "", _status(own, (TODAY - day).days), moment),
         )  # fmt: skip
         count = own.weighted(((1, 6), (2, 2), (len(order.items), 1)))
         for item, pieces in own.sample(order.items, min(count, len(order.items))):

@@ -10,6 +10,7 @@ from webassay.sites.rng import Stream
 from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.orders import Bought
 from webassay.sites.shop.seeding.slips import as_typed
+from webassay.sites.shop.seeding.telling import Told
 from webassay.sites.shop.seeding.voicing import review_of
 from webassay.sites.shop.seeding.words import TODAY, day_between, moment_on, names, vocabulary, words
 
@@ -47,20 +48,28 @@ def _of_product(stream: Stream, product: Product, buyers: list[Bought]) -> list[
             seen.add(item.customer.id)
             writers.append(item)
     rows: dict[str, Row] = {}
-    texts: set[str] = set()
+    told = Told()
     for writer in writers:
         moment = _moment(stream, first_day if writer is None else writer.day + timedelta(days=4), writer)
         rating = stream.weighted(stars)
-        title, text = review_of(stream, product, rating)
-        text = as_typed(stream, text)
-        if moment in rows or text in texts:
+        title, text = _fresh(stream, product, rating, told)
+        if moment in rows or not text:
             continue
-        texts.add(text)
         nickname = _nickname(stream) if writer is None else _own_nickname(stream, writer)
         customer = None if writer is None else writer.customer.id
         status = _status(stream, moment)
         rows[moment] = (product.id, customer, nickname, rating, title, text, status, *_votes(stream), moment)
     return list(rows.values())
+
+
+def _fresh(stream: Stream, product: Product, rating: int, told: Told) -> tuple[str, str]:
+    """What others have not said twice. Rarely nothing comes to mind."""
+    for _ in range(4):
+        title, text = review_of(stream, product, rating, told)
+        text = as_typed(stream, text)
+        if told.accepts(text):
+            return title, text
+    return "", ""
 
 
 def _status(stream: Stream, moment: str) -> str:

@@ -65,7 +65,7 @@ def as_typed(stream: Stream, text: str) -> str:
         elif kind < 7:
             text = _known_slip(stream, text)
         elif kind < 8:
-            text = _finger_slip(stream, text)
+            text = finger_slip(stream, text)
         elif kind < 10:
             text = text[0].lower() + text[1:]
         elif kind < 11:
@@ -105,7 +105,7 @@ def _known_slip(stream: Stream, text: str) -> str:
     return text
 
 
-def _finger_slip(stream: Stream, text: str) -> str:
+def finger_slip(stream: Stream, text: str) -> str:
     """A letter left out, typed twice, swapped with the next one, or the key beside it."""
     found = list(WORD.finditer(text))
     if not found:

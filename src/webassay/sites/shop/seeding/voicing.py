@@ -5,8 +5,9 @@ from functools import cache
 
 from webassay.sites.rng import Stream
 from webassay.sites.shop.seeding.catalog import Product
-from webassay.sites.shop.seeding.pools import Pool, draw, pool
+from webassay.sites.shop.seeding.pools import Pool, pool
 from webassay.sites.shop.seeding.slips import contracted
+from webassay.sites.shop.seeding.telling import ENDS, Told, cities, filled
 from webassay.sites.shop.seeding.words import (
     TODAY,
     capital,
@@ -54,6 +55,7 @@ HINTS = (
 COUNTED = re.compile(r"^(\d+) (piece|packet|sheet|color|bulb|tier|shelf|cup|person)s?$")
 UNSCENTED = re.compile(r"Unscented|Fragrance Free")
 SCENTS = frozenset(names("smell scent"))
+LONGEST_TITLE = 42
 LONG = 6
 """Remarks in the reviews of those who like to write."""
 
@@ -86,53 +88,76 @@ CLASHES = _clashes(
 """Topics of which a review has one at most: nobody speaks of the delivery after two years."""
 
 
-def review_of(stream: Stream, product: Product, rating: int) -> tuple[str, str]:
+def review_of(stream: Stream, product: Product, rating: int, told: Told | None = None) -> tuple[str, str]:
+    """`told`: what the other reviews of the product say."""
     # A stream of its own, so that a new sentence does not change who buys what.
     stream = stream.child("words", stream.below(1 << 60))
+    told = told or Told()
     tags = product.tags
     used = set(SCENTS) if UNSCENTED.search(product.name) else set()
-    title = _say(stream, pool("voices", f"titles.{rating}", tags), used) or "Review"
-    if rating in (1, 5) and stream.chance(1, 12):
-        parts = [stream.choice(pool("voices", f"short.{rating}", tags))[1]]
-    else:
-        parts = _parts(stream, product, rating, used)
+    title = _say(stream, pool("voices", f"titles.{rating}", tags), used, Told()) or "Review"
+    shortest = pool("voices", f"short.{rating}", tags) if rating in (1, 5) and stream.chance(1, 12) else ()
+    short = told.draw(stream, shortest, set()) if shortest else None
+    parts = [short] if short else _parts(stream, product, rating, used, told)
     slots = _slots(stream, product)
     title, text = title.format_map(slots), " ".join(parts).format_map(slots)
+    # Many a title is what the text begins with.
+    first = ENDS.split(text, maxsplit=1)[0].rstrip(".!?")
+    if not told.title(title) and "complaint" not in used and len(first) <= LONGEST_TITLE:
+        title = first
     return (contracted(title), contracted(text)) if stream.chance(4, 5) else (title, text)
 
 
-def _say(stream: Stream, fitting: Pool, used: set[str]) -> str | None:
+def _say(stream: Stream, fitting: Pool, used: set[str], told: Told) -> str | None:
     """A sentence on a fresh topic, after which other topics are out of the question."""
     before = used.copy()
-    said = draw(stream, fitting, used)
-    for topic in used - before:
-        used |= CLASHES.get(topic, frozenset())
+    said = told.draw(stream, fitting, used)
+    _exclude(used, before)
     return said
 
 
-def _parts(stream: Stream, product: Product, rating: int, used: set[str]) -> list[str]:
+def _detail(stream: Stream, mood: str, product: Product, used: set[str], told: Told) -> str | None:
+    before = used.copy()
+    said = told.detail(stream, mood, product.tags, used)
+    _exclude(used, before)
+    return said
+
+
+def _exclude(used: set[str], before: set[str]) -> None:
+    for topic in used - before:
+        used |= CLASHES.get(topic, frozenset())
+
+
+def _parts(stream: Stream, product: Product, rating: int, used: set[str], told: Told) -> list[str]:
     tags = product.tags
     parts: list[str | None] = []
     length = LONG if stream.chance(1, 40) else stream.weighted(((1, 9), (2, 9), (3, 5), (4, 1)))
     stories = pool("voices", f"stories.{rating}", tags)
     if len(stories) > 3 and stream.chance(1, 8):
-        parts.append(_say(stream, stories, used))
+        parts.append(_say(stream, stories, used, told))
     elif length == LONG or stream.chance(1, 2):
-        parts.append(_say(stream, pool("voices", f"openings.{rating}", tags), used))
+        parts.append(_say(stream, pool("voices", f"openings.{rating}", tags), used, told))
     moods = _moods(stream, rating, length, "complaint" in used)
     own: set[str] = set()
-    said = [_remark(stream, product, mood, used, own) for mood in moods]
+    said = [_remark(stream, product, mood, used, own, told) for mood in moods]
     if not any(said):
         said = [
-            _own(stream, product, moods[0], used, own) or stream.choice(product.good if rating > 3 else product.bad)
+            _own(stream, product, moods[0], used, own, told)
+            or _detail(stream, "good" if rating > 3 else "bad", product, used, told)
+            or stream.choice(product.good if rating > 3 else product.bad)
         ]
     for _ in range(2 if length == LONG else stream.chance(1, 6)):
         neutral = _general("neutral", "neutral", tags, stream.chance(2, 3))
-        said.insert(stream.below(len(said)), _say(stream, neutral, used))
+        aside = (
+            _detail(stream, "neutral", product, used, told)
+            if stream.chance(1, 2)
+            else _say(stream, neutral, used, told)
+        )
+        said.insert(stream.below(len(said)), aside)
     parts += said
     if length == LONG or stream.chance(1, 4):
         last = "quibbled" if "quibble" in moods else str(rating)
-        parts.append(_say(stream, pool("voices", f"closings.{last}", tags), used))
+        parts.append(_say(stream, pool("voices", f"closings.{last}", tags), used, told))
     return list(dict.fromkeys(part for part in parts if part))
 
 
@@ -150,26 +175,33 @@ def _moods(stream: Stream, rating: int, length: int, complains: bool) -> list[st
     return ["bad" if rating == 2 else "worst"] * length
 
 
-def _remark(stream: Stream, product: Product, mood: str, used: set[str], own: set[str]) -> str | None:
+def _remark(stream: Stream, product: Product, mood: str, used: set[str], own: set[str], told: Told) -> str | None:
     if mood == "but":
-        said = _say(stream, pool("voices", "remarks.bad", product.tags), used)
+        said = _say(stream, pool("voices", "remarks.bad", product.tags), used, told)
         return stream.choice(("But ", "Still, ", "Unfortunately, ", "However, ")) + small(said) if said else None
-    source = stream.below(20)
+    source = stream.below(30)
     side = "good" if mood in ("good", "faint") else "quibble" if mood == "quibble" else "bad"
-    if source < 8 and (said := _own(stream, product, mood, used, own)):
+    if source >= 20:
+        detail = _detail(stream, mood if mood in ("faint", "quibble") else side, product, used, told)
+        if detail:
+            return detail
+    elif source < 8 and (said := _own(stream, product, mood, used, own, told)):
         if mood in ("quibble", "faint"):
             used |= CORE
         if "lead" in used or (len(own) < 3 and mood != "quibble") or not stream.chance(1, 4):
             return said
         used.add("lead")
         return stream.choice(sentences(vocabulary("voices")["leads"][side])) + " " + small(said)
-    if source < 10 and mood in ("good", "bad", "worst") and "fit" not in used:
-        return _aspect(stream, pool("voices", f"aspects.{side}", product.tags), side, used)
-    special = source < 16 and mood != "quibble"
+    elif source < 10 and mood in ("good", "bad", "worst") and "fit" not in used:
+        aspect = _aspect(stream, pool("voices", f"aspects.{side}", product.tags), side, used)
+        return aspect if aspect is None else told.choice(stream, (aspect,))
+    special = source % 20 < 16 and mood != "quibble"
     general = _general("worst" if mood == "worst" and source % 2 else mood, side, product.tags, special)
-    said = _say(stream, general, used)
+    said = _say(stream, general, used, told)
+    if said is None and mood != "quibble":
+        return _detail(stream, "faint" if mood == "faint" else side, product, used, told)
     # Whoever has announced a quibble must not keep it to himself.
-    return stream.choice(general)[1] if said is None and mood == "quibble" else said
+    return said or _detail(stream, mood, product, used, told) or filled(stream, stream.choice(general)[1])
 
 
 @cache
@@ -182,7 +214,7 @@ def _general(mood: str, side: str, tags: frozenset[str], special: bool) -> Pool:
     return own or found
 
 
-def _own(stream: Stream, product: Product, mood: str, used: set[str], own: set[str]) -> str | None:
+def _own(stream: Stream, product: Product, mood: str, used: set[str], own: set[str], told: Told) -> str | None:
     """One of the things that buyers say about this kind of article only, never both praise and blame of it."""
     side = "good" if mood in ("good", "faint") else "bad"
     if own & {"good", "bad"} - {side} or (mood in ("quibble", "faint") and used & CORE):
@@ -190,9 +222,9 @@ def _own(stream: Stream, product: Product, mood: str, used: set[str], own: set[s
     listed = product.good if side == "good" else _mild(product.bad) if mood in ("quibble", "flaw") else product.bad
     if not listed:
         return None
-    said = stream.choice(listed)
+    said = told.choice(stream, listed)
     # Whoever gave it away does not use it.
-    if said in own or ("gift" in used and MINE.search(said)):
+    if said is None or said in own or ("gift" in used and MINE.search(said)):
         return None
     topics = _topics_of(said)
     if used & topics:
@@ -238,6 +270,7 @@ def _slots(stream: Stream, product: Product) -> dict[str, str]:
         "who": who,
         "Who": capital(who),
         "use": stream.choice(product.uses),
+        "home": stream.choice(cities()),
         "time": sentences(slots[f"time_{age}"])[place],
         "span": spans[place],
         "Span": capital(spans[place]),
