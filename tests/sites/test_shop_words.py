@@ -13,6 +13,7 @@ from webassay.sites.shop.seeding import catalog
 from webassay.sites.shop.seeding.catalog import Product
 from webassay.sites.shop.seeding.pools import SINGULAR, draw, fits, pool
 from webassay.sites.shop.seeding.slips import as_typed
+from webassay.sites.shop.seeding.telling import Told, filled
 from webassay.sites.shop.seeding.voicing import HARSH, review_of
 from webassay.sites.shop.seeding.words import (
     names,
@@ -34,8 +35,10 @@ POOLS = [
     ("voices", f"{part}.{mood}")
     for part, moods in (("remarks", names("good quibble bad neutral")), ("aspects", names("good bad")), ("short", "15"))
     for mood in moods
+] + [
+    ("details", mood) for mood in names("good quibble bad faint neutral")
 ]  # fmt: skip
-SLOTS = set(noun_slots("Lamp")) | set(names("brand use use2 Use who Who time span Span color Color size Size"))
+SLOTS = set(noun_slots("Lamp")) | set(names("brand use use2 Use who Who time span Span color Color size Size home"))
 
 
 def table_of(file: str, path: str) -> dict[str, str]:
@@ -79,6 +82,8 @@ def test_sentences_need_tags_that_exist_and_have_slots_that_are_filled(file, pat
             assert sentence, key
             assert set(re.findall(r"{(\w+)}", sentence)) <= SLOTS, sentence
             assert not re.search(r"\b(an?) {(noun|type)}", sentence) or "one" in needs, sentence
+            assert sentence.count("<") == sentence.count(">")
+            assert "<" not in filled(Stream(1, "filled"), sentence)
 
 
 @pytest.mark.parametrize(("file", "path"), POOLS)
@@ -220,7 +225,31 @@ def test_whoever_announces_a_complaint_has_one():
     found = [review_of(Stream(number, "complaint"), product, 4) for number in range(1500)]
     told = [text.lower() for title, text in found if title in titles]
     assert len(told) > 30
-    assert all(any(sentence.lower() in text for sentence in quibbles) for text in told)
+    details = {sentence for _, sentence in pool("details", "quibble", product.tags)}
+    forms = [re.sub(r"<\w+>|\\{home\\}", ".+", re.escape(sentence.lower())) for sentence in quibbles | details]
+    assert all(any(re.search(form, text) for form in forms) for text in told)
+
+
+def test_places_are_filled_with_the_same_word_unless_they_say_otherwise():
+    for number in range(50):
+        text = filled(Stream(number, "places"), "<name> knows <name>, not <name2>. <day> to <day2>.")
+        found = re.fullmatch(r"(\S+) knows (\S+), not (\S+)\. (\w+day) to (\w+day)\.", text)
+        assert found[1] == found[2] != found[3]
+        assert found[4] != found[5]
+
+
+def test_no_sentence_is_in_three_reviews_of_a_product_and_no_text_in_two():
+    told = Told()
+    accepted = [
+        text for text in ("Good. Bad.", "good!", "GOOD", "Good. Bad.", "Bad", "Other", "Other") if told.accepts(text)
+    ]
+    assert accepted == ["Good. Bad.", "good!", "Bad", "Other"]
+
+
+def test_what_a_product_has_heard_twice_is_not_drawn_again():
+    told, listed = Told(), (("a", "One of it."), ("b", "Another."))
+    said = [told.draw(Stream(number, "told"), listed, set()) for number in range(40)]
+    assert sorted(filter(None, said)) == ["Another.", "Another.", "One of it.", "One of it."]
 
 
 def test_typing_slips_are_small():

@@ -122,8 +122,9 @@ def _fill_refunds(db: apsw.Connection, stream: Stream) -> None:
     """What was sent back and refunded, in part or, of a closed order, all of it, and now and then some goodwill."""
     rows: list[tuple[Any, ...]] = []
     returned: Any = db.execute(
-        "SELECT t.order_id, t.created_at, sum(r.quantity * i.unit_price_cents) FROM returns AS t"
+        "SELECT t.order_id, t.created_at, min(sum(r.quantity * i.unit_price_cents), o.total_cents) FROM returns AS t"
         " JOIN return_items AS r ON r.return_id = t.id JOIN order_items AS i ON i.id = r.order_item_id"
+        " JOIN orders AS o ON o.id = t.order_id"
         " WHERE t.status = 'refunded' GROUP BY t.id ORDER BY t.id"
     ).fetchall()
     for order, created, cents in returned:
@@ -142,6 +143,11 @@ def _fill_refunds(db: apsw.Connection, stream: Stream) -> None:
             amount = max(100, cents * stream.choice((5, 10, 15, 20)) // 100)
             rows.append((order, amount, stream.choice(REFUND_REASONS[1:]), _later(created, stream.between(90, 400))))
     _add(db, "refunds (number, order_id, amount_cents, reason, created_at)", FIRST_REFUND, rows)
+    # Whoever has got everything back has an order that is closed, as in the office.
+    db.execute(
+        "UPDATE orders SET status = 'closed' WHERE id IN (SELECT o.id FROM orders AS o JOIN refunds AS r"
+        " ON r.order_id = o.id GROUP BY o.id HAVING sum(r.amount_cents) >= o.total_cents)"
+    )
 
 
 def _fill_comments(db: apsw.Connection, stream: Stream) -> None:

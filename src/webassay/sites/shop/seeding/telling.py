@@ -33,6 +33,7 @@ class Told:
         self._said: Counter[str] = Counter()
         self._drawn: Counter[str] = Counter()
         self._titles: Counter[str] = Counter()
+        self._texts: set[str] = set()
 
     def draw(self, stream: Stream, fitting: Pool, used: set[str]) -> str | None:
         """One sentence of a fresh topic, as `pools.draw`, that the product has not worn out."""
@@ -64,11 +65,12 @@ class Told:
         return filled(stream, said) if said else None
 
     def accepts(self, text: str) -> bool:
-        """Remembers a text, unless it says something for the third time."""
+        """Remembers a text, unless it is a text once more, or says something for the third time."""
         parts = set(sentences_of(text))
-        if any(self._said[one] >= MOST for one in parts):
+        if text in self._texts or any(self._said[one] >= MOST for one in parts):
             return False
         self._said.update(parts)
+        self._texts.add(text)
         return True
 
     def title(self, title: str) -> bool:
