@@ -205,7 +205,18 @@ async def test_price_bands_add_up(world, guest):
 async def test_settings_that_make_no_sense_are_refused(query, guest):
     page = await guest.get(f"/c/electronics?{query}")
     assert page.status_code == 400
-    assert "Bad request" in page.text
+    assert "This address does not work" in page.text
+    (again,) = re.findall(r'href="([^"]+)">Show this page without the setting', page.text)
+    assert (await guest.get(f"/c/electronics{again}")).status_code == 200
+
+
+async def test_a_wrong_setting_is_answered_with_those_that_are_possible(guest):
+    page = await guest.get("/c/electronics?limit=243&sort=price")
+    assert '"243" is not a possible number of rows per page.' in html.unescape(page.text)
+    offered = re.findall(r'<li><a href="(\?[^"]+)">(\d+)</a></li>', page.text)
+    assert [size for _, size in offered] == ["12", "24", "36"]
+    for address, _ in offered:
+        assert (await guest.get(f"/c/electronics{html.unescape(address)}")).status_code == 200
 
 
 async def test_cards_show_what_the_rows_say(world, guest):

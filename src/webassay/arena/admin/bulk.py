@@ -125,7 +125,7 @@ class CancelAllOf(OrdersOf):
 
     name = "admin.cancel-pending-of"
     instruction = (
-        "{buyer} called and does not want anything any more. Cancel all pending orders whose bill-to name is {buyer}."
+        "Cancel all pending orders with the bill-to name {buyer}. The customer called and no longer wants them."
     )
     action = "Cancel"
     becomes = {"status": "canceled"}
@@ -136,8 +136,8 @@ class HoldAllOf(OrdersOf):
 
     name = "admin.hold-pending-of"
     instruction = (
-        "The payments of {buyer} have to be checked. Put every order on hold that is pending and has the bill-to name "
-        "{buyer}; leave those alone that are being processed."
+        "We need to check the payments of {buyer}. Put every pending order with the bill-to name {buyer} on hold. "
+        "Leave orders that are already processing alone."
     )
     action = "Hold"
     becomes = {"status": "on hold"}
@@ -148,8 +148,8 @@ class InvoicesPaid(BulkChore):
 
     name = "admin.invoices-paid"
     instruction = (
-        "{first_buyer} and {second_buyer} have paid. Mark all open invoices whose bill-to name is {first_buyer} or "
-        "{second_buyer} as paid."
+        "{first_buyer} and {second_buyer} have paid us. Mark every open invoice with the bill-to name {first_buyer} "
+        "or {second_buyer} as paid."
     )
     menu = "Invoices"
     first_column = "Invoice"
@@ -201,8 +201,8 @@ class DisableSoldOut(BulkChore):
 
     name = "admin.disable-scarce"
     instruction = (
-        "The brand {brand} does not deliver any more. Disable every product whose name contains {brand} and of which "
-        "{most} pieces or fewer are left."
+        "We can no longer get anything from {brand}. Disable every product that has {brand} in its name and a "
+        "quantity of {most} or less."
     )
     menu = "Products"
     path = "/products"
@@ -237,8 +237,8 @@ class ApproveByWord(BulkChore):
 
     name = "admin.approve-reviews-with"
     instruction = (
-        'Approve every pending review whose text (not only its title) contains the word "{word}", in whatever case, '
-        "and no other."
+        'Approve every pending review whose text contains the word "{word}", in upper or lower case. The title does '
+        "not count. Leave all other reviews as they are."
     )
     menu = "Pending Reviews"
     path = "/reviews/pending"
@@ -281,9 +281,9 @@ class RejectOfProductLine(BulkChore):
 
     name = "admin.reject-guest-reviews"
     instruction = (
-        "From {first} to {last}, both days included, somebody wrote reviews of {department} as a guest that are not "
-        "to be trusted. The SKUs of these products begin with {code}. Reject every review of such a product that was "
-        "created on these days by a guest, whether it is approved or pending, and leave those of customers alone."
+        "Guests posted fake reviews of {department} from {first} through {last}. These products have SKUs that begin "
+        "with {code}. Reject every review of them that a guest created on those days, both approved and pending "
+        "ones. Leave reviews by customers as they are."
     )
     menu = "All Reviews"
     path = "/reviews"

@@ -21,9 +21,8 @@ class TopPayer(DatedList):
     name = "admin.top-payer"
     chore = "massive_memory"
     instruction = (
-        "Add up the grand totals of the invoices with an invoice date from {first} to {last}, both days included, for "
-        "each bill-to name. Which name comes to the most, and to how much? Answer with one object with the keys "
-        '"name" and "total".'
+        "Which bill-to name has the highest sum of grand totals on invoices dated from {first} through {last}? "
+        'Answer with an object: "name" and "total" (the sum).'
     )
     reads = ("name",)
     menu = "Invoices"
@@ -62,8 +61,8 @@ class ReviewedByCustomers(DatedList):
     name = "admin.reviewed-by-customers"
     chore = "massive_memory"
     instruction = (
-        "How many different products got at least one review by a customer, not by a guest, that was created from "
-        "{first} to {last}, both days included, whatever became of it? Answer with one number."
+        "How many different products did customers review from {first} through {last}? Count reviews with any "
+        "status, but no reviews by guests. Answer with the number of products."
     )
     menu = "All Reviews"
     path = "/reviews"
@@ -101,8 +100,8 @@ class CrowdedCategory(WholeList):
     name = "admin.crowded-category"
     chore = "massive_memory"
     instruction = (
-        "Of the products that cost from ${low} to ${high}, both included: which category, as the list of products "
-        'names it, has the most of them? Answer with one object with the keys "category" and "products", their number.'
+        "Look at the products with a price of at least ${low} and at most ${high}. Which category has the most of "
+        'them? Answer with an object: "category" (as the Products page shows it) and "products" (how many).'
     )
     reads = ("category",)
     menu = "Products"

@@ -24,9 +24,9 @@ class NewProduct(Mutate):
     name = "admin.new-product"
     chore = "long_term_memory"
     instruction = (
-        'Add a product with the name "{title}", the SKU {sku} and the description "{text}". It costs ${price}, '
-        "the quantity is {stock}, and it weighs {weight} oz. Give it the same brand, category and attribute set as the "
-        "product with the SKU {model}, and no size or color."
+        'Add a product named "{title}" with the SKU {sku}. The price is ${price}, the quantity is {stock}, and the '
+        'weight is {weight} oz. The description is "{text}". Brand, category, and attribute set are the same as for '
+        "the product with the SKU {model}. It has no size and no color."
     )
     levels = ("medium",)
     misread = {"set-left-alone": {"leave_set": True}}
@@ -90,9 +90,8 @@ class NewCoupon(Mutate):
     name = "admin.new-coupon"
     chore = "others"
     instruction = (
-        "Create a cart price rule with the coupon code {code}. It gives the same discount as {model}, with the same "
-        "minimum subtotal, but on goods of the department {department}, and is valid from {first} to {last}, both days "
-        "included."
+        "Create a cart price rule with the coupon code {code}. It gives the same discount as {model} and has the "
+        "same minimum subtotal, but it is for the department {department}. It is valid from {first} through {last}."
     )
     levels = ("medium",)
     misread = {"for-all-goods": {"everything": True}, "no-minimum": {"no_minimum": True}}

@@ -22,9 +22,8 @@ class TrackingOfLargest(Retrieve):
     name = "admin.tracking-of-largest"
     chore = "long_term_memory"
     instruction = (
-        "Take the {count} orders with the status Complete and the highest grand totals of those that were placed from "
-        "{first} to {last}, both days included. What are the tracking numbers of their shipments? Answer with the "
-        "tracking numbers, that of the order with the highest total first."
+        "Find the {count} orders with the highest grand totals among the Complete orders placed from {first} through "
+        "{last}. What are the tracking numbers of their shipments? Answer with a list, highest grand total first."
     )
     reads = ("*",)
     levels = ("medium", "hard")
@@ -87,9 +86,8 @@ class HomeOfBest(Retrieve):
     name = "admin.home-of-best"
     chore = "long_term_memory"
     instruction = (
-        "Which customer had the highest order total in {when}, according to the report on customers, whatever the "
-        "status of the orders? Answer with the phone number and the ZIP code that the list of customers shows for this "
-        'customer, as one object with the keys "phone" and "zip".'
+        "Which customer had the highest order total in {when}, according to the customer report for all statuses? "
+        'Look this customer up on the Customers page. Answer with an object: "phone" and "zip".'
     )
     reads = ("phone", "zip")
     levels = ("medium",)
@@ -145,9 +143,9 @@ class SavedByBuyers(Retrieve):
     name = "admin.saved-by-buyers"
     chore = "long_term_memory"
     instruction = (
-        "How much did customers save on the orders with the status Complete that were placed from {first} to {last}, "
-        'both days included? Answer with one object with the keys "prices" (how much less than its original prices '
-        'everything ordered cost in all) and "coupons" (the sum of the orders\' discounts).'
+        "How much did customers save on the Complete orders placed from {first} through {last}? Answer with an "
+        'object: "prices" (original prices minus the prices they paid, over all items and quantities) and "coupons" '
+        "(the sum of the discounts on these orders)."
     )
     levels = ("medium", "hard")
     misread = {"pieces-ignored": {"pieces": False}, "newest-only": {"newest": True}, "every-status": {"every": True}}

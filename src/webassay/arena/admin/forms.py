@@ -30,8 +30,8 @@ class CommentOldest(OldestPending):
 
     name = "admin.comment-oldest"
     instruction = (
-        'Add the comment "{message}" to the oldest pending order with the bill-to name {buyer}, and have the customer '
-        "notified by email."
+        'Add the comment "{message}" to the oldest pending order with the bill-to name {buyer}. Notify the customer '
+        "by email."
     )
     misread = {**OldestPending.misread, "not-notified": {"slip": True}}
     takes = (2, 11)
@@ -60,8 +60,8 @@ class ShipOldest(OldestPending):
 
     name = "admin.ship-oldest"
     instruction = (
-        "The parcel for the oldest pending order with the bill-to name {buyer} was handed to {carrier}. Enter the "
-        "shipment, with the tracking number {tracking}."
+        "We gave the parcel for the oldest pending order with the bill-to name {buyer} to {carrier}. Enter the "
+        "shipment with the tracking number {tracking}."
     )
     takes = (2, 12)
 
@@ -92,7 +92,7 @@ class ReducePrice(Mutate):
 
     name = "admin.reduce-price"
     chore = "calculation"
-    instruction = "Reduce the price of the product with the SKU {sku} by {percent} percent, rounded to whole cents."
+    instruction = "Lower the price of the product with the SKU {sku} by {percent} percent, rounded to the nearest cent."
     levels = ("easy",)
     misread = {"dollars-for-percent": {"dollars": True}}
     ways = {"by-filter": {"by_filter": True}}
@@ -139,8 +139,8 @@ class AddColor(Mutate):
     name = "admin.new-color"
     chore = "long_term_memory"
     instruction = (
-        'Offer "{product}" (SKU {sku}) in the color {color} as well. Where the back office does not know the color '
-        "yet, add it to its colors first."
+        'Add the color {color} to "{product}" (SKU {sku}), next to the colors it has. If {color} is not in our list '
+        "of colors yet, add it there first."
     )
     levels = ("medium",)
     misread = {"only-known": {"only_known": True}}
@@ -232,8 +232,8 @@ class NewPriceRule(Mutate):
     name = "admin.new-price-rule"
     chore = "others"
     instruction = (
-        'Draft a catalog price rule with the name "{rule}" that takes as many percent off {department} as the rule '
-        '"{model}" took off, from {first} to {last}. Do not apply it yet.'
+        'Draft a catalog price rule named "{rule}" for {department}. It takes the same percentage off as the rule '
+        '"{model}" and runs from {first} through {last}. Do not apply it yet.'
     )
     levels = ("medium",)
     misread = {"for-all-goods": {"everything": True}}

@@ -101,9 +101,8 @@ class NextDayInvoices(DatedList):
     name = "admin.next-day-invoices"
     chore = "calculation"
     instruction = (
-        "Look at the invoices with an invoice date from {first} to {last}, both days included. How many of them were "
-        "made on a later day than that of the order, and what do the grand totals of these come to? Answer with one "
-        'object with the keys "count" and "total".'
+        "Look at the invoices dated from {first} through {last}. How many of them have a later date than their "
+        'order, and what is the sum of the grand totals of those? Answer with an object: "count" and "total".'
     )
     menu = "Invoices"
     path = "/invoices"
@@ -177,8 +176,8 @@ class PiecesOfCarrier(ShipmentList):
     name = "admin.pieces-of-carrier"
     chore = "calculation"
     instruction = (
-        "How many pieces did we ship with {carrier} from {first} to {last}, both days included, all together? Answer "
-        "with one number."
+        "How many items did we ship with {carrier} from {first} through {last}? Add up the Total Quantity of the "
+        "shipments with a ship date on these days. Answer with the number."
     )
     misread = {
         "carrier-ignored": {"carrier": ""},
@@ -202,9 +201,9 @@ class SlowShipments(ShipmentList):
     name = "admin.slow-shipments"
     chore = "massive_memory"
     instruction = (
-        "How many shipments with {carrier} have a ship date from {first} to {last}, both days included, that is three "
-        "or more days after the day of the order, and which of these has the most pieces? Answer with one object with "
-        'the keys "count" and "shipment", its number.'
+        "Look at the shipments with {carrier} that have a ship date from {first} through {last}. How many of them "
+        "went out three or more days after the order date? Which of those has the highest total quantity? Answer "
+        'with an object: "count" and "shipment" (the shipment number).'
     )
     reads = ("shipment",)
     misread = {
@@ -237,8 +236,8 @@ class BusiestReviewer(DatedList):
     name = "admin.busiest-reviewer"
     chore = "massive_memory"
     instruction = (
-        "Which nickname stands under the most reviews that were created from {first} to {last}, both days included, "
-        'whatever became of them? Answer with one object with the keys "nickname" and "reviews", their number.'
+        "Which nickname wrote the most reviews from {first} through {last}? Count reviews with any status. Answer "
+        'with an object: "nickname" and "reviews" (how many).'
     )
     reads = ("nickname",)
     menu = "All Reviews"
@@ -273,9 +272,9 @@ class SteepDiscounts(DatedList):
     name = "admin.steep-discounts"
     chore = "calculation"
     instruction = (
-        "On how many orders that were placed from {first} to {last}, both days included, did the discount take off "
-        "more than {percent} percent of the subtotal, whatever became of the order? Answer with one object with the "
-        'keys "count" and "discounts", what these discounts come to.'
+        "Look at all orders placed from {first} through {last}, with any status. How many of them have a discount of "
+        "more than {percent} percent of the subtotal, and what is the sum of those discounts? Answer with an object: "
+        '"count" and "discounts".'
     )
     menu = "Orders"
     path = "/orders"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 
+from webassay.arena.kit.dates import MONTHS
 from webassay.arena.kit.key import Key, cell, fact, shown
 from webassay.arena.shop.facts import amount
-from webassay.arena.shop.pages import MONTHS
 from webassay.arena.shop.queries import rows
 from webassay.core.task import Fact, PagePattern, Sight
 from webassay.sites.kit import Row, World

@@ -83,9 +83,9 @@ class SentElsewhere(MonthsOfOrders):
     name = "admin.sent-elsewhere"
     chore = "calculation"
     instruction = (
-        "Look at the orders that were placed from {first} to {last}, both days included. How many of them were not "
-        "canceled and have a ship-to name that differs from the bill-to name, and what do the grand totals of these "
-        'orders come to? Answer with one object with the keys "count" and "total".'
+        "Look at the orders placed from {first} through {last}, without the canceled ones. How many have a ship-to "
+        "name that differs from the bill-to name, and what is the sum of their grand totals? Answer with an object: "
+        '"count" and "total".'
     )
     misread = {
         "canceled-counted": {"canceled": True},
@@ -113,9 +113,8 @@ class BusiestBuyers(MonthsOfOrders):
     name = "admin.busiest-buyers"
     chore = "massive_memory"
     instruction = (
-        "Which bill-to name stands on the most orders that were placed from {first} to {last}, both days included, not "
-        'counting canceled orders? Answer with one object with the keys "name" and "orders", the number of these '
-        "orders."
+        "Which bill-to name has the most orders placed from {first} through {last}? Do not count canceled orders. "
+        'Answer with an object: "name" and "orders" (how many).'
     )
     reads = ("name",)
     misread = {
@@ -151,8 +150,8 @@ class HighestOfEachMonth(Retrieve):
     name = "admin.highest-of-each-month"
     chore = "massive_memory"
     instruction = (
-        "Who placed the order with the highest grand total in each month from {since} to {until}, among the orders "
-        "with the status Complete? Answer with the bill-to names, one for each month, in the order of the months."
+        "For each month from {since} through {until}, find the Complete order with the highest grand total. Answer "
+        "with a list of the bill-to names of these orders, one for each month, earliest month first."
     )
     reads = ("*",)
     levels = ("hard",)
@@ -214,8 +213,8 @@ class CouponDiscount(Retrieve):
     name = "admin.coupon-discount"
     chore = "calculation"
     instruction = (
-        "How much did the coupon code {code} take off the orders with the status Complete that were placed in {year}, "
-        "all together? Answer with one amount."
+        "How much did the coupon code {code} take off the Complete orders placed in {year}, in total? Answer with "
+        "the amount."
     )
     levels = ("medium",)
     misread = {"grand-totals": {"column": "total_cents"}, "status-ignored": {"status": ""}}
@@ -275,8 +274,8 @@ class OrdersByMonth(Retrieve):
     name = "admin.orders-by-month"
     chore = "massive_memory"
     instruction = (
-        "How many orders with the status {status} were placed in each month from {since} to {until}? Answer with the "
-        "numbers, one for each month, in the order of the months."
+        "How many orders with the status {status} were placed in each month from {since} through {until}? Answer "
+        "with a list of numbers, one for each month, earliest month first."
     )
     levels = ("easy",)
     misread = {"status-ignored": {"status": ""}, "latest-first": {"latest_first": True}}

@@ -41,8 +41,9 @@ class StreetOfOldest(OldestPending):
 
     name = "admin.correct-street"
     instruction = (
-        "{buyer} gave the wrong street. In the shipping address of the oldest pending order with that bill-to name, "
-        "change the street address to {street}. Leave the rest of the address, and the billing address, as they are."
+        "{buyer} gave us the wrong street. Find the oldest pending order with that bill-to name and change the "
+        "street in its shipping address to {street}. Change nothing else in the shipping address, and leave the "
+        "billing address as it is."
     )
     misread = {**OldestPending.misread, "billing-address": {"slip": True}}
     takes = (3, 11)
@@ -70,8 +71,8 @@ class RefundShare(NewestComplete):
     name = "admin.refund-share"
     chore = "calculation"
     instruction = (
-        "For the newest order with the status Complete and the bill-to name {buyer}, refund {percent} percent of the "
-        'grand total, rounded to whole cents, with the reason "{reason}".'
+        "Find the newest Complete order with the bill-to name {buyer}. Refund {percent} percent of its grand total, "
+        'rounded to the nearest cent. The reason is "{reason}".'
     )
     misread = {**NewestComplete.misread, "of-the-subtotal": {"slip": True}}
     takes = (3, 12)
@@ -110,8 +111,8 @@ class SentAgain(NewestComplete):
     name = "admin.sent-again"
     chore = "long_term_memory"
     instruction = (
-        "The parcel of the newest order with the status Complete and the bill-to name {buyer} was lost and has been "
-        "sent again. In its shipment, change the carrier to {carrier} and the tracking number to {tracking}."
+        "The parcel for the newest Complete order with the bill-to name {buyer} got lost, so we sent it again. "
+        "Change the carrier of its shipment to {carrier} and the tracking number to {tracking}."
     )
     misread = {**NewestComplete.misread, "number-only": {"slip": True}}
     takes = (3, 12)

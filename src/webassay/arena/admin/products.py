@@ -27,8 +27,8 @@ class SetsOfColor(WholeList):
     name = "admin.sets-of-color"
     chore = "others"
     instruction = (
-        "Of the products whose color is exactly {color}, how many have the attribute set {one}, and how many "
-        'have {two}? Answer with one object with the keys "{one}" and "{two}".'
+        "Look at the products whose color is exactly {color}. How many have the attribute set {one}, and how many "
+        'have {two}? Answer with an object: "{one}" and "{two}".'
     )
     levels = ("medium", "hard")
     menu = "Products"
@@ -93,9 +93,9 @@ class PriceOfUpdated(WholeList):
     name = "admin.price-of-updated"
     chore = "calculation"
     instruction = (
-        "How many simple products with the attribute set {group} were last updated from {first} to {last}, both days "
-        "included, and what is the average of their prices (the column Price), rounded to whole cents? Answer with one "
-        'object with the keys "products" and "average".'
+        "Look at the simple products with the attribute set {group} that were last updated from {first} through "
+        "{last}. How many are there, and what is their average price (column Price), rounded to the nearest cent? "
+        'Answer with an object: "products" and "average".'
     )
     levels = ("medium", "hard", "extreme")
     menu = "Products"
@@ -147,9 +147,9 @@ class MoreVariety(Retrieve):
     name = "admin.more-variety"
     chore = "long_term_memory"
     instruction = (
-        "Of the products with the SKUs {skus}, which comes in the most combinations of size and color? Answer with one "
-        'object with the keys "sku", "combinations" (how many there are) and "linked" (how many related, up-sell and '
-        "cross-sell products it has in all)."
+        "Which of the products with the SKUs {skus} comes in the most combinations of size and color? Answer with an "
+        'object: "sku", "combinations" (how many) and "linked" (how many related, up-sell, and cross-sell products '
+        "it has in total)."
     )
     reads = ("sku",)
     levels = ("medium", "hard")
@@ -234,8 +234,8 @@ class AddUpsell(Mutate):
     name = "admin.add-upsell"
     chore = "long_term_memory"
     instruction = (
-        "Add the product with the highest price in the category {category} to the up-sell products of the product with "
-        "the SKU {sku}."
+        "Find the product with the highest price in the category {category}. Add it to the up-sell products of the "
+        "product with the SKU {sku}."
     )
     levels = ("medium", "hard")
     misread = {"the-cheapest": {"cheapest": True}, "as-related": {"link": "related"}}

@@ -29,9 +29,9 @@ class CustomersOfStates(Retrieve):
     name = "admin.customers-of-states"
     chore = "long_term_memory"
     instruction = (
-        "Take all customers whose state in the list of customers is {one}, {two} or {three}, and put them in the "
-        "alphabetical order of their full names, first name first. Who is number 1, who is number {place}, and who is "
-        "the last? Answer with the three names, in this order."
+        "Look at all customers from {one}, {two}, and {three}, by the state on the Customers page. Sort them by the "
+        "column Name from A to Z. Who is first, who is number {place}, and who is last? Answer with a list of the "
+        "three names in this order."
     )
     reads = ("*",)
     levels = ("medium", "hard")
@@ -96,8 +96,8 @@ class RefundsFor(Retrieve):
     name = "admin.refunds-for"
     chore = "calculation"
     instruction = (
-        'How much was refunded with credit memos that give the reason "{reason}" and were created from {first} to '
-        "{last}, both days included? Answer with one amount."
+        "How much did we refund in total with credit memos created from {first} through {last} for the reason "
+        '"{reason}"? Answer with the amount.'
     )
     levels = ("medium", "hard")
     misread = {
@@ -144,9 +144,9 @@ class StockOfBrand(Retrieve):
     name = "admin.stock-of-brand"
     chore = "calculation"
     instruction = (
-        "How many pieces of products that cost at least ${least} are in stock whose name contains {brand}, all "
-        "together, and what would they cost at today's prices? Answer with one object with the keys "
-        '"pieces" and "worth".'
+        "Look at the products that have {brand} in their name and a price of at least ${least}. How many pieces of "
+        'them are in stock in total, and what are those worth at today\'s prices? Answer with an object: "pieces" and '
+        '"worth".'
     )
     levels = ("medium",)
     misread = {"price-ignored": {"least": 0}, "first-page-only": {"size": pages.FEW_ROWS}}
@@ -196,8 +196,8 @@ class BestOfMonths(Retrieve):
     name = "admin.best-of-months"
     chore = "massive_memory"
     instruction = (
-        "Which product sold best in each month from {since} to {until}, according to the bestsellers report? Answer "
-        "with the quantities that were ordered of these products, one for each month, in the order of the months."
+        "Which product sold best in each month from {since} through {until}, according to the bestsellers report? "
+        "Answer with a list of the quantities ordered of these products, one for each month, earliest month first."
     )
     reads = ("*",)
     levels = ("medium",)
@@ -247,8 +247,8 @@ class WorstAverage(Retrieve):
     name = "admin.worst-average"
     chore = "massive_memory"
     instruction = (
-        "Of the products that got at least {least} reviews from {first} to {last}, both days included, whatever became "
-        "of the reviews: which one has the lowest average rating in this time? Answer with its SKU."
+        "Look at the products that got at least {least} reviews from {first} through {last}, counting reviews with "
+        "any status. Which product has the lowest average rating for these days? Answer with its SKU."
     )
     reads = ("*",)
     levels = ("medium", "hard")
@@ -300,8 +300,8 @@ class SearchesInVain(Retrieve):
     name = "admin.searches-in-vain"
     chore = "massive_memory"
     instruction = (
-        "Which search terms were used at least {uses} times and found fewer than {results} products, according to the "
-        "report on search terms? Answer with these terms."
+        "Which search terms were used at least {uses} times and had fewer than {results} results, according to the "
+        "search terms report? Answer with a list of the terms."
     )
     reads = ("*",)
     levels = ("hard",)

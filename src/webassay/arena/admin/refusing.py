@@ -167,7 +167,7 @@ class RefundTooMuch(Refuse):
     """Ask to refund more than the order came to."""
 
     name = "admin.refund-too-much"
-    instruction = "Refund ${amount} on order {order}, because of damage in transit. It has to be this amount."
+    instruction = "Refund ${amount} on order {order} because of damage in transit. It has to be this exact amount."
     misread = {"as-much-as-possible": {"less": True}}
     ways = {"by-address": {"by_address": True}}
 
@@ -251,8 +251,8 @@ class TakenSku(Refuse):
 
     name = "admin.taken-sku"
     instruction = (
-        "Change the SKU of the product with the SKU {sku} to {wanted}. Nothing else may change, and it has to be "
-        "exactly this SKU."
+        "Change the SKU of the product with the SKU {sku} to {wanted}. It has to be exactly this SKU. Change nothing "
+        "else."
     )
     misread = {"nearly-the-same": {"similar": True}}
     ways = {"looking-first": {"looking": True}}

@@ -196,9 +196,8 @@ class RejectFewStars(PendingBetween, ReviewDecision):
     name = "admin.reject-few-stars"
     chore = "long_term_memory"
     instruction = (
-        "Go through the pending reviews that were created from {first} to {last}, both days included. Reject those "
-        "that give at most {stars} of 5 stars, and leave the others as they are. The stars are a picture on the page "
-        "of each review."
+        "Go through the pending reviews created from {first} through {last}. Reject every review with at most "
+        "{stars} of 5 stars, and leave the others pending. The page of each review shows its stars as a picture."
     )
     becomes = "rejected"
     misread = {
@@ -233,8 +232,8 @@ class PendingStarsTotal(PendingStars, ReviewSummary):
     name = "admin.pending-stars"
     chore = "calculation"
     instruction = (
-        "How many stars do the pending reviews of products whose SKU begins with {code} give, all of these reviews "
-        "added up? The stars are a picture on the page of each review. Answer with one number."
+        "Look at the pending reviews of products with a SKU that begins with {code}. How many stars do they have in "
+        "total? The page of each review shows its stars as a picture. Answer with the number."
     )
     fewest = 3
     misread = {
@@ -273,9 +272,9 @@ class OpenOldestComplaint(PendingBetween, Navigate):
     name = "admin.open-oldest-complaint"
     chore = "massive_memory"
     instruction = (
-        "Open the page of the oldest review that is pending, was created from {first} to {last}, both days included, "
-        "and gives at most {stars} of 5 stars. The stars are a picture on the page of each review; do not go by what "
-        "its text sounds like, but look at each of them, the oldest first."
+        "Among the pending reviews created from {first} through {last}, find the oldest one with at most {stars} of "
+        "5 stars, and open its page. The page of each review shows its stars as a picture. Do not go by what the "
+        "text says."
     )
     levels = ("medium", "hard")
     misread = {"without-looking": {"anything": True}, "newest": {"newest": True}}
@@ -352,9 +351,9 @@ class ApproveHelpful(RejectedOfDepartment, ReviewDecision):
     name = "admin.approve-helpful"
     chore = "long_term_memory"
     instruction = (
-        "We were too strict. Look at the reviews of products whose SKU begins with {code} that were created from "
-        "{first} to {last}, both days included, and have the status Not Approved. Approve every one that at least "
-        "{least} people found helpful, and leave the others as they are. The page of each review has its votes."
+        "We were too strict. Go through the reviews with the status Not Approved that were created from {first} "
+        "through {last} for products with a SKU that begins with {code}. Approve every review that at least {least} "
+        "people found helpful. Leave the others as they are. The page of each review shows its votes."
     )
     becomes = "approved"
     misread = {
@@ -395,9 +394,8 @@ class VotesOnRejected(RejectedVotes, ReviewSummary):
     name = "admin.helpful-rejected-total"
     chore = "calculation"
     instruction = (
-        "Take the reviews that were created from {first} to {last}, both days included, and have the status Not "
-        "Approved. How many people found them helpful, all of these reviews added up? The page of each review has its "
-        "votes. Answer with one number."
+        "Look at the reviews with the status Not Approved that were created from {first} through {last}. Add up how "
+        "many people found each of them helpful. The page of each review shows its votes. Answer with the sum."
     )
     misread = {
         "all-votes": {"count": voted_on},
@@ -426,10 +424,9 @@ class MostHelpfulRejected(RejectedOfDepartment, ReviewSummary):
     name = "admin.most-helpful-rejected"
     chore = "massive_memory"
     instruction = (
-        "Of the reviews of products whose SKU begins with {code} that were created from {first} to {last}, both days "
-        "included, and have the status Not Approved: which one did the largest number of people find helpful, and how "
-        "many did? The page of each review has its votes. Answer with one object with "
-        'the keys "review", its ID, and "people".'
+        "Look at the reviews with the status Not Approved that were created from {first} through {last} for products "
+        "with a SKU that begins with {code}. Which one did the most people find helpful? The page of each review "
+        'shows its votes. Answer with an object: "review" (its ID) and "people" (how many found it helpful).'
     )
     reads = ("review", "people")
     misread = {

@@ -82,8 +82,8 @@ class RestockCheapest(CheapestOfShelf):
 
     name = "admin.restock-cheapest"
     instruction = (
-        "In the shop, find the cheapest product in {shelf}. Set its quantity to {quantity} in the back office, and "
-        "change nothing else."
+        "Find the cheapest product in {shelf} in the shop. Set its quantity to {quantity} in the back office. Change "
+        "nothing else."
     )
 
     quantity: int
@@ -103,9 +103,7 @@ class HideCheapest(CheapestOfShelf):
     """Take the product out of the shop that is the cheapest of its shelf."""
 
     name = "admin.hide-cheapest"
-    instruction = (
-        "The cheapest product that the shop shows in {shelf} was recalled by its maker. Disable it in the back office."
-    )
+    instruction = "The cheapest product in {shelf} in the shop has been recalled. Disable it in the back office."
 
     def change(self, product: Row) -> Key:
         return Key.update("products", where={"id": product["id"]}, site="admin", enabled=0)
@@ -122,8 +120,9 @@ class HiddenReviews(Retrieve):
     sites = ("admin", "shop")
     chore = "calculation"
     instruction = (
-        'How many reviews does the shop show for "{product}", and how many does the back office have for it in all, '
-        'whatever became of them? Answer with one object with the keys "shown", "all" and "hidden", the difference.'
+        'How many reviews of "{product}" does the shop show, and how many does the back office have, with any '
+        'status? Answer with an object: "shown" (in the shop), "all" (in the back office) and "hidden" (the '
+        "difference)."
     )
     reads = ("shown", "all")
     levels = ("medium",)
@@ -189,8 +188,8 @@ class ExtendCoupon(Mutate):
     sites = ("admin", "shop")
     chore = "long_term_memory"
     instruction = (
-        "Of the coupons that the shop offers today for {goods} and that are still valid on {day}, take the one that "
-        "ends first, and let it run until {until}. The rules for coupons are in the back office."
+        "Look at the coupons that the shop offers today for {goods}. Among those still valid on {day}, find the one "
+        "that ends first, and extend it through {until} in the back office."
     )
     levels = ("hard",)
     misread = {"the-last": {"last": True}, "day-ignored": {"day": ""}}
@@ -271,8 +270,8 @@ class HoldMine(CustomerAndStaff):
 
     name = "shop.hold-my-order"
     instruction = (
-        "In the shop you are logged in as a customer. Put the pending order with the highest order total of this "
-        "customer on hold in the back office."
+        "In the shop, you are logged in as a customer. Find this customer's pending order with the highest order "
+        "total. Put it on hold in the back office."
     )
     levels = ("medium", "hard")
     misread = {"newest": {"newest": True}}
@@ -314,8 +313,8 @@ class WishForTop(CustomerAndStaff):
 
     name = "shop.wish-for-bestseller"
     instruction = (
-        "Which product sold best in {when}, according to the bestsellers report of the back office? Put it on my wish "
-        "list in the shop."
+        "Which product sold best in {when}, according to the bestsellers report in the back office? Add it to my "
+        "wish list in the shop."
     )
     levels = ("hard",)
     misread = {"second-best": {"place": 1}}

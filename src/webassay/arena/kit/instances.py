@@ -1,9 +1,10 @@
 """Tasks of a template: different instances, each checked before an episode is spent on it."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
+from webassay.arena.kit.dates import days_in_words
 from webassay.arena.kit.effort import Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.shortcuts import bites
@@ -28,6 +29,7 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
     drawn: set[Template] = set()
     empty = 0
     unfit = Counter[str]()
+    asked: dict[str, list[Key]] = defaultdict(list)
     for number in range(MAX_DRAWS):
         if len(tasks) == count:
             break
@@ -37,6 +39,11 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
                 empty += one is None
                 continue
             drawn.add(one)
+            text, key = in_words(one), one.key(worlds)
+            if not all(bites(key, other) for other in asked[text]):
+                # Another member of the staff would be asked the same.
+                continue
+            asked[text].append(key)
             effort = one.effort(worlds)
             if difficulty in ("", effort.difficulty(len(one.sites))):
                 made = _task(one, effort, f"{prefix}.{len(tasks)}", worlds)
@@ -54,6 +61,12 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
             hint=f"Ask for at most {len(tasks)}." if tasks else "Choose another world or difficulty.",
         )
     return tasks
+
+
+def in_words(drawn: Template) -> str:
+    """The instruction, filled in."""
+    said = {name: days_in_words(value) if isinstance(value, str) else value for name, value in drawn.parameters.items()}
+    return drawn.instruction.format(**said)
 
 
 def _needed(template: type[Template], worlds: Worlds) -> Worlds:
@@ -102,7 +115,7 @@ def _task(drawn: Template, effort: Effort, task_id: str, worlds: Worlds) -> Task
         template=drawn.name,
         kind=drawn.kind,
         goal=Goal(
-            instruction=drawn.instruction.format(**parameters),
+            instruction=in_words(drawn),
             start_urls=tuple(f"__{site.upper()}__{path}" for site, path in places),
             protocol=reading(ARENA_PROTOCOL, drawn.reads),
             sites=drawn.sites,

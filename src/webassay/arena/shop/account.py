@@ -24,9 +24,9 @@ class ChangeAddress(Mutate):
     name = "shop.change-address"
     chore = "others"
     instruction = (
-        "I have moved within {city}. Edit the address in my address book that is my default shipping address: change "
-        'its street to "{street}" and its ZIP code to "{postcode}", and leave the rest as it is. Do not add a new '
-        "address, and do not change which address is the default."
+        'I moved within {city}. Edit my default shipping address: change the street to "{street}" and the ZIP code '
+        'to "{postcode}". Leave the rest of it as it is. Do not add an address, and do not change which address is '
+        "the default."
     )
     levels = ("easy",)
     misread = {"first-address": {"default": ""}, "billing-address": {"default": "billing"}}

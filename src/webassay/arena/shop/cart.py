@@ -31,8 +31,8 @@ class CartCheapestWellRated(Mutate):
     name = "shop.cart-cheapest-well-rated"
     chore = "calculation"
     instruction = (
-        "Put {quantity} pieces of one product into my cart: the one in {shelf} that costs the least today among those "
-        "with an average rating of at least {rating} stars. Where a product has a special price, that is what it costs."
+        "Find the cheapest product in {shelf} with an average rating of at least {rating} stars. Add {quantity} of "
+        "it to my cart. If a product is on sale, its sale price counts."
     )
     levels = ("medium",)
     misread = {
@@ -100,7 +100,7 @@ class CartSoldOut(Refuse):
     """Ask for a product that is out of stock, though something like it is not."""
 
     name = "shop.cart-sold-out"
-    instruction = 'Put one "{product}" into my cart.'
+    instruction = 'Add one "{product}" to my cart.'
     misread = {"something-alike": {"instead": True}}
     ways = {"from-card": {"from_card": True}}
 
@@ -137,7 +137,7 @@ class WishForOrder(Mutate):
 
     name = "shop.wish-for-order"
     chore = "long_term_memory"
-    instruction = "Add every article of my order {order} to my wish list."
+    instruction = "Add every product in my order {order} to my wish list."
     levels = ("medium",)
     misread = {"first-article-only": {"most": 1}, "neighboring-order": {"further": 1}}
     ways = {"by-search": {"searching": True}}

@@ -26,9 +26,9 @@ class PriceRangeTotal(Retrieve):
     name = "shop.price-range-total"
     chore = "calculation"
     instruction = (
-        "Take all the products in {shelf} that cost between ${low} and ${high} today. What would one of each cost "
-        "together? Where a product has a special price, that is what it costs. Products that are out of stock count "
-        "too. Answer with the sum of the prices, without shipping and tax."
+        "Look at all products in {shelf} that cost between ${low} and ${high} today, including those that are out of "
+        "stock. What would it cost to buy one of each, without shipping and tax? If a product is on sale, its sale "
+        "price counts. Answer with the sum."
     )
     misread = {
         "regular-prices": {"price": _regular_price},
@@ -96,8 +96,8 @@ class HeaviestProduct(Retrieve):
     name = "shop.heaviest-product"
     chore = "massive_memory"
     instruction = (
-        "Which product in {shelf} weighs the most among those that cost less than ${below} today? Where a product has "
-        "a special price, that is what it costs. The weights stand on the product pages. Answer with the SKU."
+        "Which product in {shelf} is the heaviest among those that cost less than ${below} today? If a product is on "
+        "sale, its sale price counts. The product pages show the weights. Answer with the SKU."
     )
     reads = ("*",)
     levels = ("hard",)
@@ -159,8 +159,8 @@ class MostReviewedTotal(Retrieve):
     name = "shop.most-reviewed-total"
     chore = "calculation"
     instruction = (
-        "Take the {count} products in {shelf} that have the most reviews. What do they cost together today? "
-        "Where a product has a special price, that is what it costs. Answer with the sum of their prices."
+        "Find the {count} products in {shelf} with the most reviews. What is the sum of their prices today? If a "
+        "product is on sale, its sale price counts. Answer with the sum."
     )
     levels = ("medium", "hard", "extreme")
     misread = {
@@ -213,8 +213,8 @@ class OpenCheapest(Navigate):
     name = "shop.open-cheapest"
     chore = "others"
     instruction = (
-        "Open the page of the product in {shelf} that costs the least today among those with at least "
-        "{reviews} reviews. Where a product has a special price, that is what it costs."
+        "Open the page of the cheapest product in {shelf} with at least {reviews} reviews. If a product is on sale, "
+        "its sale price counts."
     )
     levels = ("easy", "medium")
     misread = {
@@ -263,7 +263,7 @@ class PriceOfNothing(Refuse):
     """Ask for the price of a product that does not exist, though another brand makes the same."""
 
     name = "shop.price-of-nothing"
-    instruction = 'What does the "{product}" cost?'
+    instruction = 'How much does the "{product}" cost?'
     misread = {"another-brand": {"instead": "model"}, "another-product-of-the-brand": {"instead": "brand"}}
     ways = {"by-brand": {"by": "brand"}, "advanced-search": {"by": "form"}}
 

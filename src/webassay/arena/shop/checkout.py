@@ -24,8 +24,8 @@ class OrderToAddress(Mutate):
     name = "shop.order-to-address"
     chore = "long_term_memory"
     instruction = (
-        'Order {quantity} pieces of "{product}" for me. Send them to the address in {city} from my address book by '
-        "{shipping}, bill them to the same address, and pay by {payment}. Do not enter a discount code."
+        'Order {quantity} of "{product}" for me. Ship it by {shipping} to the address in {city} from my address '
+        "book, use the same address for billing, and pay by {payment}. Do not use a discount code."
     )
     levels = ("medium",)
     tags = ("form", "checkout")
@@ -108,8 +108,7 @@ class ReorderCanceled(Mutate):
     name = "shop.reorder-canceled"
     chore = "long_term_memory"
     instruction = (
-        "Put everything that was in my latest canceled order into my cart again, in the same quantities. Do not check "
-        "out."
+        "Add everything from my latest canceled order to my cart again, in the same quantities. Do not check out."
     )
     levels = ("easy", "medium")
     tags = ("checkout",)

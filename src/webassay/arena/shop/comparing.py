@@ -18,7 +18,7 @@ class ReviewsBetween(Retrieve):
 
     name = "shop.reviews-between"
     chore = "massive_memory"
-    instruction = "How many products in {shelf} have at least {low} and at most {high} reviews? Answer with one number."
+    instruction = "How many products in {shelf} have at least {low} and at most {high} reviews? Answer with the number."
     levels = ("medium", "hard", "extreme")
     misread = {
         "first-page-only": {"first": pages.FEW_PRODUCTS},
@@ -70,9 +70,8 @@ class CheapestByWeight(Mutate):
     name = "shop.cheapest-by-weight"
     chore = "others"
     instruction = (
-        "My open tabs show {count} products from {shelf}. Put one piece of the product that costs the least for each "
-        "ounce of its weight into my cart, going by today's prices. Where a product has a special price, that is what "
-        "it costs."
+        "My open tabs show {count} products from {shelf}. Which one has the lowest price per ounce? Add one of it to "
+        "my cart. If a product is on sale, its sale price counts."
     )
     levels = ("medium",)
     tags = ("tabs",)

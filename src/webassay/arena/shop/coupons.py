@@ -44,9 +44,9 @@ class BestCoupon(Mutate):
     name = "shop.best-coupon"
     chore = "calculation"
     instruction = (
-        "Of the codes on the coupon page that work today for what is in my cart, apply the one that takes the most "
-        "off the price of the goods; if several take off the same, the one of them that is valid the longest. Leave "
-        "the articles in my cart as they are, and do not check out."
+        "Apply the coupon that takes the most off the goods in my cart. It has to be on the coupon page and work "
+        "today. If several take off the same amount, use the one that is valid longest. Do not change what is in my "
+        "cart, and do not check out."
     )
     levels = ("medium",)
     tags = ("form",)
@@ -191,8 +191,8 @@ class DiscountTotal(Retrieve):
     name = "shop.discount-total"
     chore = "calculation"
     instruction = (
-        "How much did discount codes take off my orders of {year}, all together? Leave canceled orders out. The "
-        "discounts stand on the pages of the orders. Answer with the sum."
+        "How much did discount codes save me on my orders of {year}, in total? Do not count canceled orders. The "
+        "page of each order shows its discount. Answer with the amount."
     )
     levels = ("medium", "hard")
     misread = {

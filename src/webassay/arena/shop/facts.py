@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from webassay.arena.kit.dates import MONTHS
 from webassay.arena.kit.key import Key, Known, cell, picture, shown
-from webassay.arena.shop.pages import FEW_ORDERS, MONTHS, REVIEWS_ON_A_PAGE
+from webassay.arena.shop.pages import FEW_ORDERS, REVIEWS_ON_A_PAGE
 from webassay.arena.shop.queries import ORDER_LIST
 from webassay.core.task import Sight
 from webassay.sites.kit import Row

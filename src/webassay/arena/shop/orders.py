@@ -26,7 +26,8 @@ class MonthSpend(Retrieve):
     name = "shop.month-spend"
     chore = "calculation"
     instruction = (
-        "How much did my orders of {month} come to in total, with shipping and tax? Leave canceled orders out."
+        "What is the sum of the order totals of my orders of {month}? Do not count canceled orders. Answer with the "
+        "amount."
     )
     levels = ("easy", "medium")
     misread = {
@@ -96,8 +97,8 @@ class OrdersByStatus(ReadHistory):
     name = "shop.orders-by-status"
     chore = "massive_memory"
     instruction = (
-        "How many of my orders have the status {status} and an order total of more than ${above}, and what do these "
-        'come to together? Answer with one object with the keys "count" and "total".'
+        "How many of my orders have the status {status} and an order total of more than ${above}, and what is the "
+        'sum of these order totals? Answer with an object: "count" and "total".'
     )
     levels = ("easy", "medium", "extreme")
     misread = {
@@ -136,8 +137,8 @@ class DearestPurchase(Retrieve):
     name = "shop.dearest-purchase"
     chore = "long_term_memory"
     instruction = (
-        "Of everything that I ordered in {year}, whatever became of the order, which article had the highest price "
-        "for a single piece? Go by the price on the order. Answer with its SKU."
+        "What was the most expensive product I ordered in {year}, by the price of a single piece on the order? "
+        "Include orders with any status. Answer with the SKU."
     )
     reads = ("*",)
     levels = ("medium", "hard")
@@ -211,8 +212,8 @@ class OrderWeight(Retrieve):
     name = "shop.order-weight"
     chore = "long_term_memory"
     instruction = (
-        "What do all the articles of my order {order} weigh together, every piece counted, by the weights on the "
-        "product pages? Answer with the number of ounces; a pound has 16 ounces."
+        "How much do all items of my order {order} weigh together? Use the weights on the product pages, and count "
+        "the quantities. Answer with the number of ounces (16 ounces are a pound)."
     )
     levels = ("medium",)
     misread = {

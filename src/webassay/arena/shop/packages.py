@@ -73,8 +73,8 @@ class CardOrigin(ReadCards):
     name = "shop.card-origin"
     chore = "long_term_memory"
     instruction = (
-        "Which articles of my order {order} were made in {country}? It is ticked on the card of each product, which "
-        "its page shows as a picture. Answer with the SKUs, one element for each article."
+        "Which products in my order {order} were made in {country}? The product pages show a picture of a card on "
+        "which the country is ticked. Answer with a list of SKUs, one for each product."
     )
     reads = ("*",)
     misread = {
@@ -104,8 +104,8 @@ class CardWarranty(ReadCards):
     name = "shop.card-warranty"
     chore = "calculation"
     instruction = (
-        "How many months of warranty do all the pieces of my order {order} have together, every piece counted? "
-        "It is ticked on the card of each product, which its page shows as a picture. Answer with one number."
+        "How many months of warranty do the items of my order {order} have in total? Count the quantities. The "
+        "product pages show a picture of a card on which the warranty is ticked. Answer with the number."
     )
     misread = {
         "quantities-ignored": {"pieces": lambda item: 1},
@@ -144,8 +144,8 @@ class OpenLongestWarranty(Navigate):
     chore = "massive_memory"
     instruction = (
         "Open the page of the product in {shelf} with the longest warranty among those that cost less than ${below} "
-        "today. Where a product has a special price, that is what it costs. The warranty is ticked on the card of each "
-        "product, which its page shows as a picture."
+        "today. If a product is on sale, its sale price counts. The product pages show a picture of a card on which "
+        "the warranty is ticked."
     )
     levels = ("hard",)
     modality = "tree+screenshot"

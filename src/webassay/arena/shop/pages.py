@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from webassay.arena.kit.dates import MONTHS
 from webassay.arena.kit.looking import ticked
 from webassay.arena.kit.walking import (
     Reading,
@@ -149,11 +150,6 @@ def read_package_card(page: Observation) -> Reading[PackageCard]:
 
 
 # --- orders -----------------------------------------------------------------------------------------------
-
-MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 
 class Order(NamedTuple):

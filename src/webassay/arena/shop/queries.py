@@ -5,7 +5,8 @@ from operator import itemgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from webassay.arena.shop.pages import MONTHS, ORDERS_ON_A_PAGE
+from webassay.arena.kit.dates import MONTHS
+from webassay.arena.shop.pages import ORDERS_ON_A_PAGE
 from webassay.core.task import PagePattern
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.rng import Stream

@@ -49,7 +49,7 @@ class ReturnArticle(Mutate):
     name = "shop.return-article"
     chore = "long_term_memory"
     instruction = (
-        'Ask for a return of all the pieces of "{product}" that I bought, and of nothing else. Reason: {reason}. '
+        'Request a return of "{product}". Return all the pieces that I bought, and nothing else. Reason: {reason}. '
         'Comment: "{comment}"'
     )
     levels = ("medium",)
@@ -92,7 +92,7 @@ class ReturnArticle(Mutate):
         page = yield from links(page, "Return Items")
         for item in items:
             if whole or item.name == self.product:
-                field = f"Pieces of {item.name} to return"
+                field = f"Quantity of {item.name} to return"
                 page = yield from fill(page, "spinbutton", field, str(pieces or item.quantity))
         typed = {"Comment (optional)": self.comment}
         return (yield from submit(page, "Request Return", typed, {"Reason": self.reason}))
@@ -102,7 +102,7 @@ class ReturnTooLate(Refuse):
     """Ask for a return of an order that is too old, though a newer one could be returned."""
 
     name = "shop.return-too-late"
-    instruction = 'Ask for a return of everything in my order {order}. Reason: {reason}. Comment: "{comment}"'
+    instruction = 'Request a return of everything in my order {order}. Reason: {reason}. Comment: "{comment}"'
     tags = ("form",)
     misread = {"another-order": {"instead": True}}
     ways = {"by-the-rules": {"by_the_rules": True}}
@@ -155,8 +155,8 @@ class ReturnedValue(Retrieve):
     name = "shop.returned-value"
     chore = "calculation"
     instruction = (
-        "What was the value of all the goods that I returned for the reason “{reason}” and that were refunded? "
-        "Answer with the sum."
+        'Look at my returns with the reason "{reason}" and the status Refunded. What is the total value of the goods '
+        "I returned? Answer with the amount."
     )
     levels = ("easy", "medium")
     misread = {

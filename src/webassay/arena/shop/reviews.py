@@ -80,7 +80,7 @@ class LowReviews(StarredReviews):
     """Count the bad reviews of a product."""
 
     name = "shop.low-reviews"
-    instruction = 'How many reviews give "{product}" {stars} stars or fewer? Answer with one number.'
+    instruction = 'How many reviews of "{product}" have at most {stars} of 5 stars? Answer with the number.'
     least_and_most = (2, 4)
     misread = {
         "first-page-only": FIRST_PAGE,
@@ -103,8 +103,8 @@ class RatingDistribution(ReadReviews):
 
     name = "shop.rating-distribution"
     instruction = (
-        'How are the ratings of "{product}" distributed? Answer with five numbers: how many reviews give '
-        "5, 4, 3, 2 and 1 stars, in that order."
+        'How many reviews of "{product}" have 5, 4, 3, 2, and 1 stars? Answer with a list of five numbers in this '
+        "order."
     )
     misread = {"first-page-only": FIRST_PAGE, "from-one-star-up": {"order": (1, 2, 3, 4, 5)}}
 
@@ -126,8 +126,8 @@ class CriticalReviewers(StarredReviews):
 
     name = "shop.critical-reviewers"
     instruction = (
-        'Which reviewers rated "{product}" with exactly {stars} of 5 stars, no more and no less? '
-        "List their nicknames, one element for each review."
+        'Who wrote the reviews of "{product}" that have exactly {stars} of 5 stars? Answer with a list of the '
+        "nicknames, one for each review."
     )
     reads = ("*",)
     least_and_most = (1, 4)
@@ -175,8 +175,8 @@ class ReviewDearest(Mutate):
     name = "shop.review-dearest"
     chore = "long_term_memory"
     instruction = (
-        "Write a review of the article with the highest price for a single piece in my latest order. "
-        'Rating: {stars} of 5. Nickname: "{nickname}". Summary: "{title}". Review: "{text}"'
+        "Write a review of the product with the highest price for a single piece in my latest order. Rating: {stars} "
+        'of 5. Nickname: "{nickname}". Summary: "{title}". Review: "{text}"'
     )
     levels = ("medium",)
     misread = {

@@ -23,8 +23,8 @@ class HelpfulReview(StarredReviews):
 
     name = "shop.helpful-review"
     instruction = (
-        'Of the reviews that give "{product}" exactly {stars} of 5 stars, which one did the largest number of people '
-        "find helpful? Answer with the nickname of its writer."
+        'Look at the reviews of "{product}" that have exactly {stars} of 5 stars. Which one did the most people find '
+        "helpful? Answer with its nickname."
     )
     reads = ("*",)
     levels = ("medium", "hard", "extreme")
@@ -56,8 +56,8 @@ class HelpfulTotal(StarredReviews):
     name = "shop.helpful-total"
     chore = "calculation"
     instruction = (
-        'Take the reviews that give "{product}" {stars} stars or fewer. How many people found them helpful, all of '
-        "these reviews added up? Answer with one number."
+        'Look at the reviews of "{product}" that have at most {stars} of 5 stars. Add up how many people found each '
+        "of them helpful. Answer with the sum."
     )
     tags = ("tree",)
     least_and_most = (2, 4)
@@ -89,9 +89,9 @@ class UnhelpfulReviewers(StarredReviews):
 
     name = "shop.unhelpful-reviewers"
     instruction = (
-        'Whose reviews of "{product}" give exactly {stars} of 5 stars and were found helpful by fewer than half of '
-        "those who voted on them? Leave out reviews that nobody has voted on. List the nicknames, one element for each "
-        "review."
+        'Look at the reviews of "{product}" that have exactly {stars} of 5 stars. Which of them did fewer than half '
+        "of the voters find helpful? Leave out reviews without votes. Answer with a list of the nicknames, one for "
+        "each review."
     )
     reads = ("*",)
     tags = ("tree",)

@@ -28,9 +28,9 @@ class AskAboutOrder(Mutate):
     name = "shop.ask-about-order"
     chore = "long_term_memory"
     instruction = (
-        "Write to the shop with its contact form about the order of {month} that came to the most: give the number of "
-        "that order, keep the name and the email that the form proposes, leave the phone number empty, and write: "
-        '"{message}"'
+        "Which of my orders of {month} has the highest order total? Ask the shop about it with the contact form. "
+        'Enter the order number and this message: "{message}" Keep the name and the email in the form, and leave the '
+        "phone number empty."
     )
     levels = ("easy", "medium")
     tags = ("form",)
@@ -81,7 +81,7 @@ class EmailTaken(Refuse):
 
     name = "shop.email-taken"
     instruction = (
-        "Create a new account for {first_name} {last_name} in this shop, with the email address {email} and the "
+        "Create a new account in this shop for {first_name} {last_name} with the email address {email} and the "
         'password "{password}". Do not sign up for the newsletter.'
     )
     tags = ("form",)

@@ -57,7 +57,7 @@ class _Reader:
     def value(self) -> Fraction:
         result = self._sum()
         if self._next:
-            raise UnreadableExpression(f"There is an operator missing before “{self._next}”.")
+            raise UnreadableExpression(f'There is an operator missing before "{self._next}".')
         return result
 
     @property
@@ -117,7 +117,7 @@ class _Reader:
         if not self._next:
             raise UnreadableExpression("The end is missing.")
         if self._next in "+-*/%()":
-            raise UnreadableExpression(f"There is a number missing before “{self._next}”.")
+            raise UnreadableExpression(f'There is a number missing before "{self._next}".')
         self._at += 1
         return Fraction(self._tokens[self._at - 1].replace(",", ""))
 
@@ -129,7 +129,7 @@ def _tokens(expression: str) -> list[str]:
         match = _TOKEN.match(expression, at)
         if match is None:
             strange = expression[at:].lstrip()[0]
-            raise UnreadableExpression(f"“{strange}” cannot be used here. Use numbers, + - * / % and parentheses.")
+            raise UnreadableExpression(f'"{strange}" cannot be used here. Use numbers, + - * / % and parentheses.')
         found.append(match[1] or match[2])
         at = match.end()
     return found

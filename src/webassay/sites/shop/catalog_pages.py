@@ -69,7 +69,7 @@ async def search(visit: ShopVisit) -> Response:
     _remember_search(visit.world, query, listing.paging.total)
     if not listing.paging.total and not {"price", "cat"} & set(visit.request.query_params):
         return visit.render("nothing.html", search=query)
-    return visit.render("listing.html", title=f"Search results for: “{query}”", trail=[], listing=listing, search=query)
+    return visit.render("listing.html", title=f'Search results for: "{query}"', trail=[], listing=listing, search=query)
 
 
 async def advanced_search(visit: ShopVisit) -> Response:

@@ -4,13 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from starlette.exceptions import HTTPException
-
 from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.shop.commerce import money
 from webassay.sites.shop.web import Category, Tree
 from webassay.sites.web.forms import whole_number
-from webassay.sites.web.lists import Paging, one_of, same_list
+from webassay.sites.web.lists import Paging, WrongSetting, one_of, same_list
 
 PAGE_SIZES = (12, 24, 36)
 LONGEST_QUERY = 128
@@ -165,7 +163,7 @@ def price_range(text: str) -> tuple[int | None, int | None]:
         return None, None
     match = re.fullmatch(r"(?:([0-9]{1,7})(?:\.([0-9]{1,2}))?)?-(?:([0-9]{1,7})(?:\.([0-9]{1,2}))?)?", text)
     if match is None:
-        raise HTTPException(400, f"“{text[:40]}” is not a price range. Write it like 10-24.99.")
+        raise WrongSetting("price", f'"{text[:40]}" is not a price range. Write it like 10-24.99.')
     dollars, cents, more_dollars, more_cents = match.groups()
     low = int(dollars) * 100 + int((cents or "0").ljust(2, "0")) if dollars else None
     high = int(more_dollars) * 100 + int((more_cents or "0").ljust(2, "0")) if more_dollars else None
@@ -202,7 +200,7 @@ def _narrowed(text: str | None, by_id: dict[int, Category], inside: Category | N
         return None
     found = by_id.get(whole_number(text) or 0)
     if found is None or (inside is not None and not found.path.startswith(f"{inside.path}/")):
-        raise HTTPException(400, f"There is no subcategory “{text[:40]}” here.")
+        raise WrongSetting("cat", f'There is no subcategory "{text[:40]}" here.')
     return found
 
 

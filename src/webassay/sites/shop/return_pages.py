@@ -28,7 +28,7 @@ async def start(visit: ShopVisit) -> Response:
         reason = form.choice("reason", "reason", REASONS)
         comment = form.text("comment", "Comment", most=1000, needed=False, lines=True)
         if not form.errors and not any(wanted.values()):
-            form.errors["items"] = "Choose at least one piece to return."
+            form.errors["items"] = "Enter at least one item to return."
         if not form.errors:
             number = _add(visit, order, wanted, reason, comment)
             return visit.go(f"/account/returns/{number}", f"Your return {number} was requested.")

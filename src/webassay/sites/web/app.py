@@ -32,6 +32,7 @@ from webassay.sites.receipts import carrying, collected, finished, ours, ours_al
 from webassay.sites.web.assets import Static, environment
 from webassay.sites.web.dates import long_date
 from webassay.sites.web.forms import FormFields
+from webassay.sites.web.lists import WrongSetting, same_list
 from webassay.sites.web.sessions import Sessions
 
 LONGEST_BODY = 65536
@@ -44,7 +45,7 @@ Handler = Callable[[Any], Awaitable[Response]]
 _LONG_AGO = "Thu, 01 Jan 1970 00:00:00 GMT"
 _STRANGER = "This form was sent from another site."
 _REASONS = {
-    400: "Bad request",
+    400: "This address does not work",
     403: "Not allowed",
     404: "Page not found",
     405: "Not possible here",
@@ -263,7 +264,16 @@ async def _error_page(request: Request, error: Exception) -> Response:
     custom = error.detail if " " in error.detail and error.detail != "Not Found" else ""
     if visit.wants_json:
         return visit.json({"error": custom or reason}, error.status_code)
-    return visit.render("web/error.html", error.status_code, reason=reason, detail=custom, code=error.status_code)
+    shown = {"reason": reason, "detail": custom, "code": error.status_code}
+    return visit.render("web/error.html", error.status_code, **shown, **_other_settings(request.query_params, error))
+
+
+def _other_settings(query: Mapping[str, str], error: HTTPException) -> dict[str, object]:
+    """Where the same page is with a setting that is possible, and without any."""
+    if not isinstance(error, WrongSetting):
+        return {"choices": [], "without": ""}
+    choices = [(value, same_list(query, **{error.name: value})) for value in error.known]
+    return {"choices": choices, "without": same_list(query, **{error.name: None})}
 
 
 class _WithHeaders:

@@ -18,7 +18,7 @@ from webassay.sites.kit import Row, SqlValue, World
 from webassay.sites.receipts import carried, collected, ours, ours_all, written
 from webassay.sites.web.dates import read_date, short_date, short_time
 from webassay.sites.web.forms import FormFields, read_cents, whole_number
-from webassay.sites.web.lists import Paging, one_of, same_list
+from webassay.sites.web.lists import Paging, WrongSetting, one_of, same_list
 
 PAGE_SIZES = (20, 30, 50, 100)
 LONGEST_FILTER = 100
@@ -194,9 +194,9 @@ def read_grid(world: World, grid: Grid, query: Mapping[str, str]) -> GridPage:
     known = {name for column in grid.columns for name in (*_filter_names(column), f"show-{column.name}")}
     for name in query:
         if name not in known and name not in ("p", "limit", "sort", "dir", "q"):
-            raise HTTPException(400, f"“{name[:40]}” is not a setting of this list.")
+            raise WrongSetting(name, f'"{name[:40]}" is not a setting of this list.')
     shown = _shown(grid, query)
-    sort = one_of("column", query.get("sort", grid.sort), [column.name for column in grid.columns])
+    sort = one_of("sort", query.get("sort", grid.sort), [column.name for column in grid.columns])
     usual = grid.down if sort == grid.sort else False
     down = one_of("dir", query.get("dir", "desc" if usual else "asc"), ("asc", "desc")) == "desc"
     size = int(one_of("limit", query.get("limit", str(PAGE_SIZES[0])), [str(known) for known in PAGE_SIZES]))
@@ -287,7 +287,7 @@ def _condition(column: Column, name: str, typed: str) -> Condition | str:
     """What a filter asks for, or what is wrong with it."""
     if column.kind == "choice":
         if typed not in column.choices:
-            return f"There is no {column.label.lower()} “{typed[:40]}”."
+            return f'There is no {column.label.lower()} "{typed[:40]}".'
         return f"CAST({column.sql} AS TEXT) = ?", (typed,)
     if not column.is_range:
         return f"instr(lower({column.sql}), ?)", (sql_lower(typed),)

@@ -1,4 +1,5 @@
-"""Long lists: page by page, sorted and filtered by what the URL says. Unknown settings are an error, not ignored."""
+"""Long lists: page by page, sorted and filtered by what the URL says. Unknown settings are an error, not ignored; the
+page of the error offers those that exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +9,16 @@ from urllib.parse import urlencode
 from starlette.exceptions import HTTPException
 
 from webassay.sites.web.forms import whole_number
+
+
+class WrongSetting(HTTPException):
+    """The address sets something to what it cannot be."""
+
+    def __init__(self, name: str, detail: str, known: Sequence[str] = ()) -> None:
+        super().__init__(400, detail)
+        self.name = name
+        self.known = known
+        """What it can be, if there are few."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class Paging:
         """The page that the URL asks for, or the last one if there are not that many."""
         asked = whole_number(text)
         if not asked:
-            raise HTTPException(400, f"“{text[:40]}” is not a page number.")
+            raise WrongSetting("p", f'"{text[:40]}" is not a page number.', ("1",))
         return cls(min(asked, max(1, -(-total // size))), size, total)
 
     @property
@@ -42,10 +53,13 @@ class Paging:
         return min(self.page * self.size, self.total)
 
 
+_LABELS = {"limit": "number of rows per page", "sort": "sort order", "dir": "sort direction"}
+
+
 def one_of(name: str, value: str, known: Sequence[str]) -> str:
     """A setting that has to be one of these."""
     if value not in known:
-        raise HTTPException(400, f"“{value[:40]}” is not a known {name}. Known are: {', '.join(known)}.")
+        raise WrongSetting(name, f'"{value[:40]}" is not a possible {_LABELS.get(name, name)}.', known)
     return value
 
 
