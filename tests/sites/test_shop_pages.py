@@ -356,7 +356,7 @@ async def test_order_history_is_complete_and_newest_first(world, nora):
         )
     ]
     pattern = re.compile(
-        r'"Order #">(\d+)</td>.*?"Date">(.*?)</td>.*?"Order Total">(.*?)</td>.*?class="status \w+">(\w+)<'
+        r'"Order #">(\d+)</td>.*?"Date">(.*?)</td>.*?"Order Total">(.*?)</td>.*?class="status [\w ]+">([\w ]+)<'
     )
     found = []
     for n in range(1, -(-len(expected) // 10) + 1):
