@@ -15,7 +15,7 @@ from tests.sites.other_site import SITE as OTHER
 from tests.support import samples
 from webassay.agents.oracle import Oracle
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.instances import instances
+from webassay.arena.kit.instances import in_words, instances
 from webassay.arena.kit.key import Key, money
 from webassay.arena.kit.shortcuts import bites, grafted
 from webassay.arena.kit.template import Parts, Retrieve, Template, fair, templates_in
@@ -444,6 +444,36 @@ def test_it_says_how_many_instances_there_are(worlds):
     assert "at most 7" in error.value.hint
     with pytest.raises(TaskError, match=r"0 instances of notes\.few of difficulty hard"):
         instances(Few, worlds, 1, difficulty="hard")
+
+
+def test_nobody_is_asked_the_same_as_somebody_else(worlds):
+    class Asked(Numbered):
+        """Asked of either."""
+
+        name = "notes.asked"
+
+        user: str
+
+        @classmethod
+        def draw(cls, world: World, stream: Stream) -> Self:
+            return cls(stream.between(1, 7), stream.choice(("ada", "bob")))
+
+    assert len({task.goal.instruction for task in instances(Asked, worlds, 7)}) == 7
+    with pytest.raises(TaskError, match="another one asked the same"):
+        instances(Asked, worlds, 8)
+
+
+def test_days_are_written_as_people_write_them(worlds):
+    class Dated(Chore):
+        """Read a day."""
+
+        name = "notes.dated"
+        instruction = "What was there on {day}?"
+
+        day: str
+        number: int
+
+    assert in_words(Dated("2026-03-01", 1)) == "What was there on March 1, 2026?"
 
 
 # --- readings ---------------------------------------------------------------------------------------------

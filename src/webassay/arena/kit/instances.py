@@ -41,7 +41,8 @@ def instances(template: type[Template], worlds: Worlds, count: int, seed: int = 
             drawn.add(one)
             text, key = in_words(one), one.key(worlds)
             if not all(bites(key, other) for other in asked[text]):
-                # Another member of the staff would be asked the same.
+                # Such as by another member of the staff.
+                unfit["another one asked the same"] += 1
                 continue
             asked[text].append(key)
             effort = one.effort(worlds)
