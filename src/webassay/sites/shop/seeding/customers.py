@@ -26,7 +26,7 @@ REGULARS = (
 LARGE_BUSINESSES = 6
 """They have ordered several times a month since the first days."""
 CUSTOMERS_A_BUSINESS = 36
-"""Of so many customers, one more is a business, which orders now and then."""
+"""For so many customers there is one more business, which orders now and then."""
 
 
 @dataclass(frozen=True)
