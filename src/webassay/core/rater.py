@@ -135,6 +135,8 @@ Stage = Literal["blind", "informed"]
 """Before and after a person saw what a judge said."""
 PUBLISHED = "published:"
 """The grader of a verdict that came with a data set is this and the judge's name."""
+PUBLISHED_OUTPUT = "published_output"
+"""Where such a verdict keeps what the judge wrote, in `Verdict.replies`, for people who want to know why."""
 
 _WORDS: dict[LabelMeaning, tuple[str, ...]] = {
     "pass": ("pass", "passed", "success", "successful", "succeeded", "correct", "true", "yes"),
@@ -200,10 +202,12 @@ def published_verdict(
     process: bool | None = None,
     comment: str = "",
     settings: dict[str, Json] | None = None,
+    output: Json = None,
 ) -> Verdict:
-    """What a judge said that we did not ask ourselves."""
+    """What a judge said that we did not ask ourselves. `output`: all that it wrote, as it came."""
     fingerprint = Fingerprint(grader=f"{PUBLISHED}{judge}", version="1", model=model, settings=settings or {})
-    return _verdict(fingerprint, said, score, process, comment or "Published with the trajectory.", None)
+    made = _verdict(fingerprint, said, score, process, comment or "Published with the trajectory.", None)
+    return made if output is None else made.model_copy(update={"replies": {PUBLISHED_OUTPUT: output}})
 
 
 def _verdict(

@@ -149,8 +149,14 @@ def verdict_of(record: Mapping[str, Any], name: str) -> Verdict:
         read_label(record.get("score") if outcome is None else outcome),
         score=earned / most if 0 <= earned <= most and most > 0 else None,
         process=None if success is None else bool(success),
-        comment=str(said.get("outcome_reasoning") or "")[:2000],
+        comment=str(said.get("outcome_reasoning") or _reasoning(said))[:2000],
+        output=said or None,
     )
+
+
+def _reasoning(said: Mapping[str, Any]) -> str:
+    outcome = said.get("rubric_outcome_verification")
+    return str(outcome.get("reasoning") or "") if isinstance(outcome, dict) else ""
 
 
 def write(trajectory: Trajectory, blobs: Blobs, folder: Path) -> None:

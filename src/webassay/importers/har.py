@@ -75,7 +75,7 @@ def har_of(trajectory: Trajectory, blobs: Blobs) -> bytes:
         return blobs.read(log.blob)
     start = _time(trajectory.started_at)
     with blobs.open(log.blob) as stream:
-        entries = [_entry(Exchange.model_validate_json(line), start) for line in stream if line.strip()]
+        entries = [entry_of(Exchange.model_validate_json(line), start) for line in stream if line.strip()]
     creator = {"name": "webassay", "version": "1"}
     return json.dumps({"log": {"version": "1.2", "creator": creator, "entries": entries}}).encode()
 
@@ -87,7 +87,7 @@ def _time(text: str) -> datetime:
         return datetime.fromtimestamp(0, UTC)
 
 
-def _entry(one: Exchange, start: datetime) -> dict[str, Any]:
+def entry_of(one: Exchange, start: datetime) -> dict[str, Any]:
     posted: dict[str, Any] = {}
     if one.post_data is not None:
         data = base64.b64decode(one.post_data).decode("utf-8", "replace") if one.post_data_base64 else one.post_data

@@ -6,13 +6,14 @@ people (one object a task, with a label for each agent).
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError
 from webassay.core.rater import persons_verdict, published_verdict, read_label
-from webassay.core.text import well_formed
+from webassay.core.record import Json
+from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import (
     AgentInfo,
     Blobs,
@@ -149,8 +150,15 @@ def claims(place: Path) -> Iterator[LooseVerdict]:
             model=well_formed(named["model"]),
             comment=comment[:2000],
             settings={"score_threshold": int(named["threshold"])},
+            output=_output(row),
         )
         yield LooseVerdict(task, verdict, benchmark="online-mind2web", where=f"{printable(place)}, line {number}")
+
+
+def _output(row: Mapping[str, Any]) -> Json:
+    """What the judge wrote; what it was asked is in the trajectory."""
+    kept = ("key_points", "image_judge_record", "evaluation_details")
+    return well_formed_json({name: row[name] for name in kept if row.get(name)})
 
 
 def _labels_of_people(rows: Any, place: Path) -> Iterator[LooseVerdict]:

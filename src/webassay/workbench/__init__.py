@@ -242,6 +242,7 @@ class Workbench:
     units = _with_setup(_show.units)
     episode = _with_setup(_show.episode)
     episode_page = _with_setup(_show.episode_page)
+    write_episode_trace = _with_setup(_show.write_episode_trace)
     write_report = _with_setup(_show.write_report)
     mistakes = _with_setup(_mistakes.mistakes)
 

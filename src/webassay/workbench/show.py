@@ -1,6 +1,7 @@
 """One episode, looked at: found by any part of its name, with its key built again where that is possible."""
 
 import hashlib
+import io
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -12,18 +13,17 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
+from webassay.analysis.episode.drawing import pictures_of, sizes_of
 from webassay.analysis.episode.key import key_view, without_key
 from webassay.analysis.episode.page import to_html as page_of
+from webassay.analysis.episode.requests import traffic_of
 from webassay.analysis.episode.view import (
     EpisodeLink,
     EpisodeList,
     EpisodeView,
     KeyView,
-    RequestView,
-    Traffic,
     UnitLine,
     newest_verdicts,
-    short_address,
     targets_of,
     unreadable_parts,
 )
@@ -41,16 +41,16 @@ from webassay.core.report import Report
 from webassay.core.summary import UnitResult
 from webassay.core.text import printable, quoted
 from webassay.core.trajectory import Trajectory
-from webassay.grading.network.events import events, is_static
+from webassay.core.verdict import Verdict
+from webassay.importers.playwright_trace import refuse_empty, write_trace
 from webassay.play.settings import selection_of
 from webassay.store import Store
 from webassay.store.runs import open_run
 
 Which = Literal["none", "all", "failed"]
 
-MOST_REQUESTS = 300
 MOST_EPISODES = 1000
-"""Rows in a report's table, and pages that one report writes."""
+"""Pages that one report writes."""
 
 
 def units(setup: Setup, run: AnyPath, part: str = "") -> list[UnitLine]:
@@ -70,6 +70,18 @@ def episode_page(setup: Setup, run: AnyPath, unit: str) -> str:
     """The same as one HTML page with its pictures in it; it loads nothing."""
     with _opened(setup, Path(run)) as recorded:
         return recorded.page(recorded.view(recorded.one(unit)))
+
+
+def write_episode_trace(setup: Setup, run: AnyPath, unit: str, out: AnyPath) -> Path:
+    """As a Playwright trace; `playwright show-trace` opens it."""
+    out = Path(out)
+    with _opened(setup, Path(run)) as recorded, boundary(InputError, f"{out} cannot be written"):
+        trajectory = recorded.one(unit)
+        refuse_empty(trajectory)
+        made = io.BytesIO()
+        write_trace(trajectory, recorded.store.blobs, made, sizes_of(pictures_of(trajectory), recorded.store.blobs))
+        write_whole(out, made.getvalue())
+    return out
 
 
 @contextmanager
@@ -149,7 +161,7 @@ class Recorded:
         store = self.store
         attempt = store.attempt(trajectory.id)
         unit = attempt.unit_id if attempt is not None else trajectory.id
-        verdicts = store.verdicts(trajectory.id)
+        verdicts = self._verdicts(trajectory.id)
         newest = newest_verdicts(verdicts, RULES)
         made = EpisodeView(
             run=self.run,
@@ -163,11 +175,18 @@ class Recorded:
             unreadable=self._unreadable(trajectory),
         )
         try:
-            return replace(made, traffic=self._traffic(trajectory))
+            return replace(made, traffic=traffic_of(trajectory, store.blobs))
         except (GradingError, StoreError) as error:
             log = trajectory.network
             known = log is not None and log.blob.hash in made.unreadable
             return made if known else replace(made, notes=(f"The network log cannot be read: {error.message}",))
+
+    def _verdicts(self, trajectory_id: str) -> list[Verdict]:
+        """With what models replied, where it can be read."""
+        try:
+            return self.store.verdicts(trajectory_id, replies=True)
+        except StoreError:
+            return self.store.verdicts(trajectory_id)
 
     def page(self, view: EpisodeView) -> str:
         return page_of(view, self.store.blobs)
@@ -196,25 +215,6 @@ class Recorded:
                 return select(selection_of(self.store), self.setup, trusted=False)
         except WebassayError as error:
             return f"The key could not be built again: {error}"
-
-    def _traffic(self, trajectory: Trajectory) -> Traffic | None:
-        log = trajectory.network
-        if log is None:
-            return None
-        requests: list[RequestView] = []
-        total = left_out = 0
-        with boundary(GradingError, "reading it"):
-            for event in events(log, self.store.blobs):
-                total += 1
-                if is_static(event):
-                    continue
-                place = short_address(event.url, trajectory.bases)
-                made = RequestView(event.method, place, event.status, event.resource_type, event.blocked)
-                if len(requests) < MOST_REQUESTS or (made.writes and len(requests) < 2 * MOST_REQUESTS):
-                    requests.append(made)
-                else:
-                    left_out += 1
-        return Traffic(tuple(requests), total, left_out)
 
 
 def _without_thinking(result: UnitResult) -> float | None:

@@ -69,6 +69,15 @@ class RequestView:
     status: int | None
     kind: str = ""
     blocked: bool = False
+    step: int | None = None
+    """Index of the step that caused it; -1: before the first. None: nobody knows."""
+    at: float | None = None
+    seconds: float | None = None
+    sent: str = ""
+    received: str = ""
+    """What came back, in logs that keep it."""
+    media_type: str = ""
+    redirect: str = ""
 
     @property
     def writes(self) -> bool:

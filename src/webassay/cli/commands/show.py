@@ -71,6 +71,9 @@ def show(
         typer.Argument(help="AGENT/TASK/TRIAL, a trajectory id, or part of one; default: list all units."),
     ] = None,
     html: Annotated[Path | None, typer.Option("--html", help="Write one self-contained page here instead.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", help="Write a Playwright trace here, for `playwright show-trace`.")
+    ] = None,
     template: RunTemplates = None,
 ) -> None:
     """One episode: goal, steps, answer against key, changed rows, and what every grader found.
@@ -89,8 +92,12 @@ def show(
             print(units_in_words(found))
             if unit is not None:
                 raise InputError(f"{len(found)} units match {unit!r}.", hint="Name one of them.")
-        elif html is not None:
-            common.say(f"Episode: {common.write(html, bench.episode_page(run, unit))}")
+        elif html is not None or trace is not None:
+            if html is not None:
+                common.say(f"Episode: {common.write(html, bench.episode_page(run, unit))}")
+            if trace is not None:
+                common.say(f"Trace: {bench.write_episode_trace(run, unit, trace)}")
+                common.say(f"Open it: playwright show-trace {common.quoted(trace)}")
         else:
             width = min(shutil.get_terminal_size((100, 24)).columns, 140)
             print(episode_in_words(bench.episode(run, unit), width), end="")

@@ -376,6 +376,8 @@ class _Exchange(msgspec.Struct):
     response_headers: dict[str, str] = {}
     post_data: str | None = None
     post_data_base64: bool = False
+    time: float | None = None
+    duration: float | None = None
 
     @property
     def redirect(self) -> str:

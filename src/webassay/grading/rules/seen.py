@@ -10,6 +10,7 @@ import re
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
 from urllib.parse import urlsplit
@@ -21,6 +22,8 @@ from webassay.core.verdict import Finding
 
 NAMED = 5
 """How many missing facts a finding names."""
+MOST_PLACES = 5
+"""Answers in which a fact was shown, that are told of."""
 _ECHO = re.compile(f"{ECHO[0]}([^{ECHO[1]}]*){ECHO[1]}?")
 
 
@@ -57,6 +60,22 @@ class SeenTexts:
             return any(_is_picture(served, sight.picture) for served in self._record.served)
         rarest = min((self._own_texts.holding(_mark(needle)) for needle in self._needles[sight]), key=len)
         return self._shows(sight, self._places_of(rarest, sight.together == "page"))
+
+    def answers(self, sight: Sight) -> list[int]:
+        """Places in the record of the answers that showed it; of a cell the first ones are known, of a count none."""
+        if sight.cell is not None:
+            table, column, key = sight.cell.table, sight.cell.column, sight.cell.key
+            shown_of = [one for one in self._record.cells if one.table == table and column in ("", one.column)]
+            return sorted(
+                first for one in shown_of for row, first in zip(one.rows, one.first, strict=False) if row == key
+            )
+        if sight.picture:
+            return [place for place, one in enumerate(self._record.served) if _is_picture(one, sight.picture)]
+        needles, whole = self._needles[sight], sight.together == "page"
+        rarest = min((self._own_texts.holding(_mark(needle)) for needle in needles), key=len)
+        holding = [node for node in self._places_of(rarest, whole) if _holds(self._text(node, whole), needles)]
+        pages = {*holding, *self._places_of(holding, whole=True)}
+        return [place for place, one in enumerate(self._record.served) if one.page in pages]
 
     def _shows(self, sight: Sight, places: Iterable[int]) -> bool:
         needles, whole = self._needles[sight], sight.together == "page"
@@ -188,6 +207,42 @@ def check_evidence(
         missing = [fact for fact in check.facts if not known(fact)]
         findings.append(_finding(check, missing, full))
     return findings
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAt:
+    """One answer of a site."""
+
+    site: str
+    answer: int
+    """Its place in the site's record."""
+
+
+@dataclass(frozen=True, slots=True)
+class FactShown:
+    fact: Fact
+    known: bool
+    places: tuple[ShownAt, ...]
+    """Where its sights were shown first; of one that is not known, those of its sights that were shown."""
+
+
+def where_shown(check: EvidenceCheck, records: Mapping[str, ServedRecord], goal: str = "") -> list[FactShown]:
+    """For people who ask where an agent had a fact in front of it. What decides is `check_evidence`."""
+    texts = {site: SeenTexts(record, set(check.sights()), goal) for site, record in records.items()}
+
+    @cache
+    def look(sight: Sight) -> tuple[bool, tuple[ShownAt, ...]]:
+        asked = [(site, seen) for site, seen in texts.items() if sight.site in ("", site)]
+        places = tuple(ShownAt(site, place) for site, seen in asked for place in seen.answers(sight)[:MOST_PLACES])
+        return any(seen.sees(sight) for _, seen in asked), places
+
+    made = []
+    for fact in check.facts:
+        ways = [[look(sight) for sight in way] for way in fact.any_of]
+        whole = [way for way in ways if all(known for known, _ in way)]
+        places = (place for way in whole or ways for _, found in way for place in found)
+        made.append(FactShown(fact, bool(whole), tuple(dict.fromkeys(places))))
+    return made
 
 
 def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Finding:
