@@ -271,7 +271,8 @@ class TestPictures:
     def test_each_picture_is_in_the_page_once(self, bench, run):
         page = bench.episode_page(run, "model")
         assert page.count("data:image/jpeg;base64,") == 2, "two colours"
-        assert page.count("data-same=") == 2, "steps 3 and the end look like step 2"
+        assert page.count('class="canvas after"') == 3, "each step also has the page after it"
+        assert page.count("data-same=") == 2 + 3, "steps 3 and the end look like step 2"
 
     def test_what_is_no_picture_or_too_large_to_decode_is_not_embedded(self):
         blobs = MemoryBlobs()

@@ -51,10 +51,11 @@ def static_files() -> Mapping[str, tuple[bytes, str]]:
     found = {path.name: (path.read_bytes(), kinds[path.suffix]) for path in STATIC.iterdir() if path.suffix in kinds}
     loader = environment().loader
     assert loader is not None
-    for name in ("style.html", "episode.css"):
+    for name in ("style.html", "episode.css", "episode.js"):
         source, _, _ = loader.get_source(environment(), name)
         plain = source.strip().removeprefix("<style>").removesuffix("</style>")
-        found[f"{Path(name).stem}.css"] = (plain.encode(), kinds[".css"])
+        served = Path(name).with_suffix(".css") if name.endswith(".html") else Path(name)
+        found[served.name] = (plain.encode(), kinds[served.suffix])
     return found
 
 

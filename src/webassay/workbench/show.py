@@ -4,19 +4,25 @@ import hashlib
 import io
 import re
 import shlex
+import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from webassay.analysis.episode.drawing import pictures_of, sizes_of
+from webassay.analysis.episode.evidence import EvidenceView, evidence_views
 from webassay.analysis.episode.key import key_view, without_key
+from webassay.analysis.episode.page import more_given, page_given, thumbnail
 from webassay.analysis.episode.page import to_html as page_of
 from webassay.analysis.episode.requests import traffic_of
+from webassay.analysis.episode.touched import touched_rows, with_steps
 from webassay.analysis.episode.view import (
     EpisodeLink,
     EpisodeList,
@@ -40,7 +46,7 @@ from webassay.core.registry import nearest
 from webassay.core.report import Report
 from webassay.core.summary import UnitResult
 from webassay.core.text import printable, quoted
-from webassay.core.trajectory import Trajectory
+from webassay.core.trajectory import BlobRef, Trajectory
 from webassay.core.verdict import Verdict
 from webassay.importers.playwright_trace import refuse_empty, write_trace
 from webassay.play.settings import selection_of
@@ -76,11 +82,7 @@ def write_episode_trace(setup: Setup, run: AnyPath, unit: str, out: AnyPath) -> 
     """As a Playwright trace; `playwright show-trace` opens it."""
     out = Path(out)
     with _opened(setup, Path(run)) as recorded, boundary(InputError, f"{out} cannot be written"):
-        trajectory = recorded.one(unit)
-        refuse_empty(trajectory)
-        made = io.BytesIO()
-        write_trace(trajectory, recorded.store.blobs, made, sizes_of(pictures_of(trajectory), recorded.store.blobs))
-        write_whole(out, made.getvalue())
+        write_whole(out, recorded.trace(recorded.one(unit)))
     return out
 
 
@@ -157,8 +159,10 @@ class Recorded:
 
     # --- looking ----------------------------------------------------------------------------------------------
 
-    def view(self, trajectory: Trajectory) -> EpisodeView:
-        store = self.store
+    def view(self, trajectory: Trajectory, *, patience: float | None = None) -> EpisodeView:
+        """`patience`: seconds to wait for the key, which may need a world that has to be made first; None: as long as
+        it takes. Where it is not enough, `key.pending` says so, and the making goes on."""
+        store, tasks = self.store, self._tasks_within(patience)
         attempt = store.attempt(trajectory.id)
         unit = attempt.unit_id if attempt is not None else trajectory.id
         verdicts = self._verdicts(trajectory.id)
@@ -170,10 +174,13 @@ class Recorded:
             attempts=tuple(store.attempts_at(unit)),
             verdicts=newest,
             older_verdicts=len(verdicts) - len(newest),
-            key=self._key(trajectory),
+            key=self._key(trajectory, tasks),
             targets=targets_of(trajectory.steps, store.blobs),
             unreadable=self._unreadable(trajectory),
         )
+        touched = touched_rows(trajectory, store.blobs, made.key)
+        key, evidence = with_steps(made.key, touched), self._evidence(trajectory, tasks)
+        made = replace(made, key=key, evidence=evidence, touched=touched)
         try:
             return replace(made, traffic=traffic_of(trajectory, store.blobs))
         except (GradingError, StoreError) as error:
@@ -191,15 +198,40 @@ class Recorded:
     def page(self, view: EpisodeView) -> str:
         return page_of(view, self.store.blobs)
 
+    def page_given(self, view: EpisodeView, most_steps: int) -> dict[str, Any]:
+        """What the template of an episode needs, but for where its pictures are."""
+        return page_given(view, self.store.blobs, most_steps)
+
+    def more_given(self, trajectory: Trajectory, index: int) -> dict[str, Any]:
+        """The same for what one step has in full: requests with their bodies, tree, the model's reply."""
+        try:
+            traffic = traffic_of(trajectory, self.store.blobs)
+        except (GradingError, StoreError):
+            traffic = None
+        return more_given(trajectory, index, traffic, self.store.blobs)
+
+    def trace(self, trajectory: Trajectory) -> bytes:
+        """As a Playwright trace."""
+        refuse_empty(trajectory)
+        made = io.BytesIO()
+        write_trace(trajectory, self.store.blobs, made, sizes_of(pictures_of(trajectory), self.store.blobs))
+        return made.getvalue()
+
+    def thumbnail(self, ref: BlobRef, width: int) -> bytes:
+        """Empty if it is no picture."""
+        return thumbnail(self.store.blobs.read(ref), width)
+
     def _unreadable(self, trajectory: Trajectory) -> dict[str, str]:
         """Named within the run: a page that is attached to an issue tells nobody where its author keeps things."""
         found = unreadable_parts(trajectory, self.store.blobs)
         return {name: why.replace(f"{self.store.path}/", "") for name, why in found.items()}
 
-    def _key(self, trajectory: Trajectory) -> KeyView:
+    def _key(self, trajectory: Trajectory, tasks: TaskSet | str | None) -> KeyView:
         if trajectory.ending.kind == "imported" or not trajectory.task_hash:
             return without_key(trajectory, "This trajectory has no key: nothing says what a right answer is.")
-        tasks = self._tasks
+        if tasks is None:
+            why = "The key is being built again. The first time takes a while."
+            return replace(without_key(trajectory, why), pending=True)
         if isinstance(tasks, str):
             return without_key(trajectory, tasks)
         try:
@@ -207,14 +239,46 @@ class Recorded:
         except InputError as error:
             return without_key(trajectory, f"The key could not be built again: {error}")
 
-    @cached_property
-    def _tasks(self) -> TaskSet | str:
-        """Built again from what the run was planned with; code that the run names is never loaded. Or why not."""
+    def _evidence(self, trajectory: Trajectory, tasks: TaskSet | str | None) -> tuple[EvidenceView, ...]:
+        """Empty where there is no key, no record, or none that can be read: the verdict says so as well."""
+        if not isinstance(tasks, TaskSet) or not trajectory.task_hash:
+            return ()
         try:
-            with boundary(TaskError, "the benchmark failed"):
-                return select(selection_of(self.store), self.setup, trusted=False)
+            with boundary(GradingError, "looking for evidence"):
+                return evidence_views(tasks.get(trajectory.task_id), trajectory, self.store.blobs)
+        except WebassayError:
+            return ()
+
+    def _tasks_within(self, patience: float | None) -> TaskSet | str | None:
+        """Built again from what the run was planned with; code that the run names is never loaded. Or why not, or None
+        if that is not known yet."""
+        try:
+            return self._making.result(patience)
+        except FutureTimeout:
+            return None
+
+    @cached_property
+    def _making(self) -> "Future[TaskSet | str]":
+        """In a thread of its own, which nobody waits for when the program ends."""
+        made: Future[TaskSet | str] = Future()
+        try:
+            selection = selection_of(self.store)
         except WebassayError as error:
-            return f"The key could not be built again: {error}"
+            made.set_result(f"The key could not be built again: {error}")
+            return made
+
+        def make() -> None:
+            try:
+                with boundary(TaskError, "the benchmark failed"):
+                    made.set_result(select(selection, self.setup, trusted=False))
+            except WebassayError as error:
+                made.set_result(f"The key could not be built again: {error}")
+            except BaseException as error:
+                made.set_exception(error)
+                raise
+
+        threading.Thread(target=make, daemon=True, name="key").start()
+        return made
 
 
 def _without_thinking(result: UnitResult) -> float | None:

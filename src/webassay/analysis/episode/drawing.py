@@ -31,6 +31,10 @@ class ActionMark:
     height: float = 0.0
     label: str = ""
 
+    def is_in(self, size: tuple[int, int]) -> bool:
+        x, y = self.middle
+        return 0 <= x < size[0] and 0 <= y < size[1]
+
     @property
     def middle(self) -> tuple[float, float]:
         return (self.x + self.width / 2, self.y + self.height / 2) if self.shape == "box" else (self.x, self.y)

@@ -49,7 +49,9 @@ def _lines(check: Check, task: Task, trajectory: Trajectory, blobs: Blobs) -> It
         bases = trajectory.bases
         witness = Witness(records_of(trajectory, blobs), bases)
         found = check_page(check, trajectory.probed(PageResult), sites_of(trajectory), witness)
-        yield KeyLine("page", compact(found.expected), short_address(compact(found.actual), bases), found.status)
+        yield KeyLine(
+            "page", compact(found.expected), short_address(compact(found.actual), bases), found.status, found.message
+        )
     elif isinstance(check, EvidenceCheck):
         facts = f"{check.needed} of {len(check.facts)} facts: " if len(check.facts) > 1 else ""
         yield KeyLine("evidence", compact(facts + "; ".join(map(described, check.facts)), 2000), "")
@@ -62,7 +64,7 @@ def _response(check: ResponseCheck, protocol: str, trajectory: Trajectory) -> It
     read = read_response(trajectory.answer, protocol)
     check = applicable(check, read, trajectory, protocol)
     findings = check_response(check, read, protocol, sites_of(trajectory))
-    statuses = {finding.check: finding.status for finding in findings}
+    said = {finding.check: finding for finding in findings}
     fields, value = FIELDS[protocol], read.value
     results = "(none)" if check.results is None else _expected(plain(check.results))
     for what, name, expected in (
@@ -71,7 +73,8 @@ def _response(check: ResponseCheck, protocol: str, trajectory: Trajectory) -> It
         ("results", fields.results, results),
     ):
         found = "(unreadable)" if value is None else compact(value.get(name), 2000)
-        yield KeyLine(what, expected, found, statuses.get(f"response.{what}"))
+        of_it = said.get(f"response.{what}")
+        yield KeyLine(what, expected, found, of_it and of_it.status, of_it.message if of_it else "")
 
 
 def _expected(value: object) -> str:

@@ -26,7 +26,13 @@ MOST_LINES = 40
 
 _MOST_REASONS = 5
 _MARKS = {"pass": "ok  ", "fail": "FAIL", "abstain": "?   ", "fault": "!   ", "note": "note", None: "    "}
-_ROW_MARKS = {"expected": "ok     ", "unexpected": "EXTRA  ", "missing": "MISSING", "changed": "changed"}
+_ROW_MARKS = {
+    "expected": "ok     ",
+    "unexpected": "EXTRA  ",
+    "missing": "MISSING",
+    "changed": "changed",
+    "undone": "undone ",
+}
 
 
 def to_text(view: EpisodeView, width: int = 100) -> str:

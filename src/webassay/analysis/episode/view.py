@@ -8,8 +8,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
+from webassay.analysis.episode.verifier import VerifierView, verifier_view
 from webassay.analysis.output.html import framed
 from webassay.core.errors import GradingError, StoreError
 from webassay.core.interaction import Goal
@@ -19,8 +21,12 @@ from webassay.core.summary import Attempt
 from webassay.core.trajectory import BlobRef, Blobs, RecordedObservation, Step, Trajectory
 from webassay.core.verdict import Finding, Status, Verdict, decides
 
-RowMark = Literal["expected", "unexpected", "missing", "changed"]
-"""`changed`: the row differs, and without a key nobody can say whether it should."""
+if TYPE_CHECKING:
+    from webassay.analysis.episode.evidence import EvidenceView
+
+RowMark = Literal["expected", "unexpected", "missing", "changed", "undone"]
+"""`changed`: the row differs, and without a key nobody can say whether it should. `undone`: it was written and changed
+back before the end."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class KeyLine:
     found: str
     status: Status | None = None
     """None: not compared."""
+    reason: str = ""
+    """What whoever compared them says."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +54,8 @@ class RowLine:
     """What identifies it."""
     values: tuple[tuple[str, str, str], ...] = ()
     """Column, before and after; for missing rows the column, nothing and what is expected."""
+    steps: tuple[int, ...] = ()
+    """Indexes of the steps that touched it, where somebody noted that."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,8 @@ class KeyView:
     missing: str = ""
     """Why there is no key; empty if there is one."""
     notes: tuple[str, ...] = ()
+    pending: bool = False
+    """There will be one."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,9 @@ class EpisodeView:
     older_verdicts: int = 0
     key: KeyView = KeyView(missing="The key was not built.")
     traffic: Traffic | None = None
+    evidence: "tuple[EvidenceView, ...]" = ()
+    touched: Mapping[int, tuple[RowLine, ...]] = field(default_factory=dict)
+    """Index of a step to the rows that it touched; empty where nobody noted that."""
     targets: Mapping[tuple[int, int], str] = field(default_factory=dict)
     """Index of a step and position of an action to the element that it names, as the tree has it."""
     unreadable: Mapping[str, str] = field(default_factory=dict)
@@ -140,6 +155,20 @@ class EpisodeView:
     def all_notes(self) -> tuple[str, ...]:
         """Whatever could not be shown or compared, in words."""
         return (*self.key.notes, *self.notes, *self.missing_parts)
+
+    @cached_property
+    def verifiers(self) -> list[tuple[Verdict, VerifierView]]:
+        """The verdicts that say more than findings."""
+        found = [(verdict, verifier_view(verdict, self.trajectory)) for verdict in self.verdicts]
+        return [(verdict, verifier) for verdict, verifier in found if verifier is not None]
+
+    def verifier_of(self, verdict: Verdict) -> VerifierView | None:
+        return next((verifier for one, verifier in self.verifiers if one is verdict), None)
+
+    @property
+    def disagree(self) -> bool:
+        """Whether one verdict says pass and another fail."""
+        return {"pass", "fail"} <= {verdict.status for verdict in self.verdicts}
 
     def place(self, url: str) -> str:
         return short_address(url, self.trajectory.bases)
