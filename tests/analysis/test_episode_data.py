@@ -21,7 +21,7 @@ from webassay.analysis.episode.tree import acted_ids, tree_lines
 from webassay.analysis.episode.verifier import verifier_view
 from webassay.analysis.episode.view import EpisodeView, newest_verdicts
 from webassay.core.interaction import Action
-from webassay.core.rater import PUBLISHED_OUTPUT, published_verdict
+from webassay.core.rater import PUBLISHED_OUTPUT, published_verdict, with_output
 from webassay.core.served import ServedAnswer, ServedCells, ServedNode, ServedRecord
 from webassay.core.task import Cell, EvidenceCheck, Fact, Sight
 from webassay.core.touched import TouchedRecord, TouchedRow, TouchingRequest
@@ -284,7 +284,7 @@ def test_a_page_opens_whatever_a_verdict_keeps(replies, published):
 
 
 def test_a_published_output_is_kept_with_its_verdict_and_graders_stay_apart():
-    made = published_verdict("uv", "pass", output={"key_points": "1. it"})
+    made = with_output(published_verdict("uv", "pass"), {"key_points": "1. it"})
     assert made.replies == {PUBLISHED_OUTPUT: {"key_points": "1. it"}}
     assert published_verdict("uv", "pass").replies == {}
     assert made.fingerprint == published_verdict("uv", "pass").fingerprint

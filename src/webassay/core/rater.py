@@ -202,12 +202,15 @@ def published_verdict(
     process: bool | None = None,
     comment: str = "",
     settings: dict[str, Json] | None = None,
-    output: Json = None,
 ) -> Verdict:
-    """What a judge said that we did not ask ourselves. `output`: all that it wrote, as it came."""
+    """What a judge said that we did not ask ourselves."""
     fingerprint = Fingerprint(grader=f"{PUBLISHED}{judge}", version="1", model=model, settings=settings or {})
-    made = _verdict(fingerprint, said, score, process, comment or "Published with the trajectory.", None)
-    return made if output is None else made.model_copy(update={"replies": {PUBLISHED_OUTPUT: output}})
+    return _verdict(fingerprint, said, score, process, comment or "Published with the trajectory.", None)
+
+
+def with_output(verdict: Verdict, output: Json) -> Verdict:
+    """The same, with all that the judge wrote, as it came."""
+    return verdict.model_copy(update={"replies": {PUBLISHED_OUTPUT: output}}) if output else verdict
 
 
 def _verdict(

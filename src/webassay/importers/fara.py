@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import Fault, InputError
-from webassay.core.rater import published_verdict, read_label
+from webassay.core.rater import published_verdict, read_label, with_output
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import (
     AgentInfo,
@@ -144,14 +144,14 @@ def verdict_of(record: Mapping[str, Any], name: str) -> Verdict:
     outcome = said.get("outcome_success")
     success = said.get("rubric_is_success")
     earned, most = number(said, "rubric_total_earned_points"), number(said, "rubric_total_max_points")
-    return published_verdict(
+    verdict = published_verdict(
         name,
         read_label(record.get("score") if outcome is None else outcome),
         score=earned / most if 0 <= earned <= most and most > 0 else None,
         process=None if success is None else bool(success),
         comment=str(said.get("outcome_reasoning") or _reasoning(said))[:2000],
-        output=said or None,
     )
+    return with_output(verdict, said)
 
 
 def _reasoning(said: Mapping[str, Any]) -> str:

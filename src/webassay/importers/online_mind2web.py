@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from webassay.core.errors import InputError
-from webassay.core.rater import persons_verdict, published_verdict, read_label
+from webassay.core.rater import persons_verdict, published_verdict, read_label, with_output
 from webassay.core.record import Json
 from webassay.core.text import well_formed, well_formed_json
 from webassay.core.trajectory import (
@@ -150,9 +150,13 @@ def claims(place: Path) -> Iterator[LooseVerdict]:
             model=well_formed(named["model"]),
             comment=comment[:2000],
             settings={"score_threshold": int(named["threshold"])},
-            output=_output(row),
         )
-        yield LooseVerdict(task, verdict, benchmark="online-mind2web", where=f"{printable(place)}, line {number}")
+        yield LooseVerdict(
+            task,
+            with_output(verdict, _output(row)),
+            benchmark="online-mind2web",
+            where=f"{printable(place)}, line {number}",
+        )
 
 
 def _output(row: Mapping[str, Any]) -> Json:

@@ -217,6 +217,9 @@ class Recorded:
         write_trace(trajectory, self.store.blobs, made, sizes_of(pictures_of(trajectory), self.store.blobs))
         return made.getvalue()
 
+    def file_name(self, trajectory: Trajectory, ending: str) -> str:
+        return Path(file_name(trajectory.id)).stem + ending
+
     def thumbnail(self, ref: BlobRef, width: int) -> bytes:
         """Empty if it is no picture."""
         return thumbnail(self.store.blobs.read(ref), width)

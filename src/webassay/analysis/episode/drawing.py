@@ -41,7 +41,7 @@ class ActionMark:
 
 
 def marks_of(step: Step) -> tuple[ActionMark, ...]:
-    """Of actions on the screen; what happens elsewhere, such as opening an address, has no shape."""
+    """Only for what is done on the screen: opening an address has no shape."""
     found = [mark for position, action in enumerate(step.actions) for mark in _of_action(step, position, action)]
     if not step.actions:
         found += _of_others(step.info)

@@ -12,7 +12,7 @@ from webassay.core.trajectory import RecordedObservation, Step
 from webassay.core.verdict import Finding, Verdict
 
 PHASES = (("observe", "looking"), ("decide", "deciding"), ("act", "acting"), ("settle", "settling"))
-"""Of a step's time: as it is recorded, and in words."""
+"""What the time of a step goes into: as it is recorded, and in words."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -104,21 +103,18 @@ def thumb(visit: PageVisit) -> Response:
 
 def take(visit: PageVisit) -> Response:
     with _found(visit) as (recorded, trajectory):
-        text = recorded.page(recorded.view(trajectory))
-    return _download(text.encode("utf-8", "replace"), trajectory, "html", "text/html; charset=utf-8")
+        text, name = recorded.page(recorded.view(trajectory)), recorded.file_name(trajectory, ".html")
+    return _download(text.encode("utf-8", "replace"), name, "text/html; charset=utf-8")
 
 
 def trace(visit: PageVisit) -> Response:
     with _found(visit) as (recorded, trajectory):
-        data = recorded.trace(trajectory)
-    return _download(data, trajectory, "trace.zip", "application/zip")
+        data, name = recorded.trace(trajectory), recorded.file_name(trajectory, ".trace.zip")
+    return _download(data, name, "application/zip")
 
 
-def _download(data: bytes, trajectory: Trajectory, ending: str, kind: str) -> Response:
-    from webassay.workbench.show import file_name  # noqa: PLC0415 - reads the whole workbench
-
-    name = Path(file_name(trajectory.id)).stem
-    return Response(data, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}.{ending}"'})
+def _download(data: bytes, name: str, kind: str) -> Response:
+    return Response(data, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 EPISODE = Page("episode", "/episode", "One episode, step by step.", episode)
