@@ -37,7 +37,6 @@ from webassay.core.trajectory import (
     Timing,
     TouchedResult,
 )
-from webassay.core.verdict import Fingerprint, Verdict
 
 SEEN = RecordedObservation(url=BASE)
 
@@ -250,37 +249,35 @@ def test_points_and_status_are_the_verdicts_own(name):
     ]
 
 
-NAMES = (
-    *(
-        "scores",
-        "criterion",
-        "evidence",
-        "outcome",
-        "votes",
-        "groups",
-        "relevance",
-        "examined",
-        "unseen",
-        "rubric",
-        "1",
-    ),
-    *("screenshot", "image_judge_record", "key_points", "selected", "rubric_items", "diagnosis", "points"),
-)
-KEYS = st.sampled_from(NAMES) | st.text(max_size=3)
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
-    max_leaves=12,
-)
+ODD = (None, True, 3, -1.5, "x", [], {}, [None], [[1]], {"1": 2}, [{"screenshot": "x", "Score": []}])
 
 
-@given(st.dictionaries(st.sampled_from(NAMES), JSON, max_size=8), st.booleans())
-def test_a_page_opens_whatever_a_verdict_keeps(replies, published):
-    kept = {PUBLISHED_OUTPUT: replies} if published else {"rubric": {}, **replies}
-    verdict = Verdict(
-        trajectory_id="t", task_id="t", status="fail", replies=kept, fingerprint=Fingerprint(grader="g", version="1")
-    )
-    verifier_view(verdict, sample_trajectory(MemoryBlobs(), sample_task()))
+def broken(value, odd):
+    """The same with one part of it exchanged, at each place in turn."""
+    yield odd
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for place, inner in list(items)[:4]:
+        for made in broken(inner, odd):
+            yield {**value, place: made} if isinstance(value, dict) else [*value[:place], made, *value[place + 1 :]]
+
+
+PAGES = {"key_points": "1. it", "image_judge_record": [{"Score": 5, "Response": "why"}], "selected": [1], "scores": [5]}
+
+
+@pytest.mark.parametrize("odd", ODD, ids=str)
+def test_a_page_opens_whatever_a_verdict_keeps(odd):
+    _, verdict = judged("06-side-effects")
+    run = judging.golden_trajectory(judging.golden("06-side-effects"), MemoryBlobs())
+    own = {name: value for name, value in verdict.replies.items() if name not in ("calls", "usage")}
+    rubric = {"rubric_items": own["scores"], "rubric_intermediate_mm_rubric_steps": {"step2_relevance_scores": own}}
+    count = 0
+    for kept, published in ((own, False), (PAGES, False), (PAGES, True), (rubric, True)):
+        for replies in broken(kept, odd):
+            if isinstance(replies, dict):
+                told = {PUBLISHED_OUTPUT: replies} if published else replies
+                view = verifier_view(verdict.model_copy(update={"replies": told}), run)
+                count += view is not None
+    assert count > 50
 
 
 def test_a_published_output_is_kept_with_its_verdict_and_graders_stay_apart():

@@ -276,9 +276,6 @@ class Recorded:
                     made.set_result(select(selection, self.setup, trusted=False))
             except WebassayError as error:
                 made.set_result(f"The key could not be built again: {error}")
-            except BaseException as error:
-                made.set_exception(error)
-                raise
 
         threading.Thread(target=make, daemon=True, name="key").start()
         return made

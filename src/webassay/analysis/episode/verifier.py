@@ -170,6 +170,10 @@ def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def _wholes(value: Any) -> set[int]:
+    return {one for one in map(_whole, _list(value)) if one is not None}
+
+
 def _truth(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
@@ -262,7 +266,7 @@ def frame_steps(trajectory: Trajectory, *, text: bool) -> dict[int, int]:
 
 def _frames(said: Mapping[str, Any], steps: Mapping[int, int], criteria: int) -> tuple[FrameView, ...]:
     relevance = {int(name): _list(row) for name, row in _map(said.get("relevance")).items() if name.isdecimal()}
-    groups = [set(filter(None, map(_whole, _list(one)))) for one in _list(said.get("groups"))]
+    groups = [_wholes(one) for one in _list(said.get("groups"))]
     examined = _map(said.get("examined"))
     unseen = {int(name): _text(why) for name, why in _map(examined.get("unseen")).items() if name.isdecimal()}
     ways = {
@@ -271,7 +275,7 @@ def _frames(said: Mapping[str, Any], steps: Mapping[int, int], criteria: int) ->
         "read as text": "texts",
         "read in part": "parts",
     }
-    read = {word: set(_list(examined.get(name))) for word, name in ways.items()}
+    read = {word: _wholes(examined.get(name)) for word, name in ways.items()}
     numbers = sorted({*relevance, *unseen, *(number for group in groups for number in group)} or set(steps))
     made = []
     for number in numbers[: MOST_CELLS // max(1, criteria)]:
@@ -380,7 +384,7 @@ def _published_criterion(number: int, item: Mapping[str, Any], evidence: Sequenc
 
 def _published_frames(stages: Mapping[str, Any], steps: Mapping[int, int], criteria: int) -> Iterator[FrameView]:
     """Its screenshots count from 0."""
-    grouped = {name: set(_list(one)) for name, one in _map(stages.get("step3_grouped_screenshots")).items()}
+    grouped = {name: _wholes(one) for name, one in _map(stages.get("step3_grouped_screenshots")).items()}
     rows = [_map(row) for row in _map(stages.get("step2_relevance_scores")).values()]
     found = {place: row for row in rows if (place := _whole(row.get("screenshot_idx"))) is not None}
     for place, row in sorted(found.items())[: MOST_CELLS // max(1, criteria)]:
