@@ -121,6 +121,18 @@ async def test_who_leaves_with_something_unsaved_is_asked(forum):
         assert changes(world) == []
 
 
+async def test_a_link_is_submitted(forum):
+    async with forum.open(JUNIPER) as (world, page):
+        await page.goto("/submit?forum=books")
+        await expect(page.get_by_label("Address")).to_be_hidden()
+        await page.get_by_role("radio", name="Link").check()
+        await page.get_by_label("Address").fill("https://example.org/page")
+        await page.get_by_label("Title").fill("Something to read")
+        await page.get_by_role("button", name="Create Submission").click()
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("Something to read")
+        assert changes(world) == [("submissions", "insert")]
+
+
 async def test_suggestions_come_late_and_lead_there(forum):
     async with forum.open() as (_, page):
         await page.goto("/")

@@ -47,6 +47,15 @@ document.addEventListener("click", async (event) => {
   area.focus();
 });
 
+// Text has no address.
+const address = document.getElementById("address");
+if (address) {
+  const kinds = [...document.getElementsByName("kind")];
+  const show = () => { address.hidden = kinds.find((kind) => kind.checked)?.value === "text"; };
+  for (const kind of kinds) kind.addEventListener("change", show);
+  show();
+}
+
 // --- before it is lost ---
 
 const text = (form) => [...new FormData(form)].map(([name, value]) => `${name}=${value}`).join("&");
