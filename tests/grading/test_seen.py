@@ -387,7 +387,7 @@ def test_missing_facts_are_named():
         pytest.param(None, {}, "fault", id="no record"),
         pytest.param(None, {"ending": "step_limit"}, "fail", id="no record, and no answer either"),
         pytest.param(None, {"policy": Policy(activity="off")}, "pass", id="no record, and none needed"),
-        pytest.param(record(["Home"], omitted=3), {}, "abstain", id="a record without room"),
+        pytest.param(record(["Home"], omitted=3), {}, "fail", id="a record without room"),
         pytest.param(record(["HOM-1"], omitted=3), {}, "pass", id="room enough"),
         pytest.param(record(["Home"]), {"policy": Policy(activity="report")}, "pass", id="only reported"),
     ],

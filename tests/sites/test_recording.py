@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.sites.hosted import HostedVisitor
 from tests.sites.visiting import visit
 from webassay.core.errors import ProbeError
-from webassay.core.served import ServedAnswer, ServedRecord
+from webassay.core.served import ServedAnswer, ServedRecord, kept_path
 from webassay.core.touched import TouchedRecord
 from webassay.core.trajectory import MemoryBlobs, ServedResult, TouchedResult
 from webassay.environments.arena import Arena, ArenaStage
-from webassay.sites import recording
+from webassay.sites import recording, shop
 from webassay.sites.obstacles import StatusObstacle
 from webassay.sites.recording import Recorder
 
@@ -238,8 +239,8 @@ async def test_a_full_record_says_how_much_it_lacks(monkeypatch: pytest.MonkeyPa
     for number in range(5):
         noted(recorder, f"/{number}", f"<p>{number}</p>")
     _, count, omitted = recorder.pack()()
-    assert (count, omitted) == (3, 2)
-    assert unpacked(recorder).omitted == 2
+    assert (count, omitted) == (3, 0)
+    assert unpacked(recorder).unlisted == 2
 
 
 async def test_text_is_bounded_however_large_the_pages_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,5 +250,29 @@ async def test_text_is_bounded_however_large_the_pages_are(monkeypatch: pytest.M
     for number in range(50):
         noted(recorder, f"/{number}", f"<p>{'word ' * 200}{number}</p>")
     record = unpacked(recorder)
-    assert 10 <= len(record.served) <= 20
-    assert record.omitted == 50 - len(record.served)
+    assert [one.path for one in record.served] == [f"/{number}" for number in range(50)]
+    read = sum(one.page is not None for one in record.served)
+    assert 10 <= read <= 20 and record.omitted == 50 - read
+    assert unpacked(recorder).unlisted == 0
+
+
+async def test_addresses_of_any_length_are_kept_and_told_apart() -> None:
+    recorder = Recorder()
+    for end in ("a", "b", "b"):
+        noted(recorder, "/" + "x" * 60_000 + end, "<p>long</p>")
+    paths = [one.path for one in unpacked(recorder).served]
+    assert len({*paths}) == 2 and max(map(len, paths)) < 600
+    assert kept_path("/" + "x" * 60_000 + "b") == paths[2] and kept_path("/short?q=1") == "/short?q=1"
+
+
+async def test_refused_forms_of_any_size_fill_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "MOST_TEXT", 200_000)
+    visitor = HostedVisitor(shop.SITE)
+    form = {"name": "a", "email": "no address", "phone": "", "order_number": ""}
+    for number in range(12):
+        page = await visitor.post("/contact", **form, message=f"{number} " + "x" * 60_000)
+    assert "x" * 60_000 in page
+    await visitor.get("/about")
+    record = visitor.record()
+    assert record.omitted == 0 and sum(len(str(node.parts)) for node in record.nodes) < 50_000
+    assert record.served[-1].page is not None and len(record.served) == 13

@@ -11,6 +11,7 @@ Comparing happens on the plain form of a text, a list of tokens. That is what ke
 import re
 import unicodedata
 import zlib
+from hashlib import blake2b
 from typing import Literal, Self
 
 import msgspec
@@ -29,7 +30,7 @@ class ServedAnswer(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
     method: str
     path: str
-    """With its query."""
+    """With its query, as `kept_path` has it."""
     status: int
     kind: ServedKind
     digest: str
@@ -78,7 +79,9 @@ class ServedRecord(msgspec.Struct, frozen=True, omit_defaults=True):
     served: tuple[ServedAnswer, ...] = ()
     nodes: tuple[ServedNode, ...] = ()
     omitted: int = 0
-    """Answers for which there was no room."""
+    """Answers for whose text there was no room."""
+    unlisted: int = 0
+    """Answers of which not even the address is in here."""
     cells: tuple[ServedCells, ...] = ()
     """What was shown of the site's own rows, in whatever form."""
     counts: tuple[ServedCount, ...] = ()
@@ -107,6 +110,16 @@ class ServedRecord(msgspec.Struct, frozen=True, omit_defaults=True):
                 if isinstance(part, int) and not 0 <= part < number:
                     return False
         return all(one.page is None or 0 <= one.page < len(self.nodes) for one in self.served)
+
+
+LONGEST_PATH = 500
+
+
+def kept_path(path: str) -> str:
+    """An address of any length, short enough to keep all of them; still different from every other."""
+    if len(path) <= LONGEST_PATH:
+        return path
+    return f"{path[:LONGEST_PATH]}…{blake2b(path.encode('utf-8', 'surrogatepass'), digest_size=16).hexdigest()}"
 
 
 SERVED_TYPE = "application/vnd.webassay.served+zlib"

@@ -175,7 +175,7 @@ class ServedResult(Record):
     count: int
     """Answers in the record."""
     omitted: int = 0
-    """Answers for which there was no room."""
+    """Answers for whose text there was no room."""
 
 
 class TouchedResult(Record):

@@ -44,7 +44,7 @@ from webassay.grading.rules.seen import check_evidence
 from webassay.grading.rules.state import check_state, counted_rows
 from webassay.grading.rules.transient import check_transient
 
-VERSION = "8"
+VERSION = "9"
 """Raise it whenever a change can move a verdict: verdicts of different versions are never put on one leaderboard.
 tests/contract/test_grader_version.py fails when the rules change, so that nobody forgets to decide."""
 

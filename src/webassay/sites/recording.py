@@ -4,6 +4,7 @@ Noting an answer keeps its body and takes microseconds; pages are read when the 
 stopped. Only where very much is waiting to be read, it is read at once, so that memory stays bounded.
 """
 
+import re
 import secrets
 import threading
 import time
@@ -14,11 +15,14 @@ from typing import Any, Literal
 import msgspec
 from starlette.types import Message, Scope
 
-from webassay.core.served import ServedAnswer, ServedCells, ServedCount, ServedKind, ServedRecord
+from webassay.core.served import ECHO, ServedAnswer, ServedCells, ServedCount, ServedKind, ServedRecord, kept_path
 from webassay.sites.receipts import Computed, Receipts
 from webassay.sites.visible import Nodes, read_page
 
-MOST_ANSWERS = 50_000
+MOST_ANSWERS = 300_000
+"""More than somebody gets in an hour who waits for none of them."""
+LONGEST_ECHO = 2_000
+"""Longer than anything that a goal says, so nothing beyond it could ever be evidence."""
 MOST_TEXT = 32 * 1024 * 1024
 """Characters of different lines. The pages of all products of the shop have a quarter of that."""
 MOST_WAITING = 16 * 1024 * 1024
@@ -27,6 +31,7 @@ MOST_WAITING = 16 * 1024 * 1024
 Visitor = Literal["", "browser", "other"]
 _Waiting = dict[str, tuple[bytes, str]]
 """Digest to text and media type."""
+_LONG_ECHO = re.compile(f"{ECHO[0]}[^{ECHO[1]}]{{{LONGEST_ECHO + 1},}}{ECHO[1]}")
 _DOCUMENTS = (b"document", b"iframe", b"frame", b"object", b"embed")
 
 
@@ -34,6 +39,7 @@ class Recorder:
     def __init__(self) -> None:
         self._served: list[ServedAnswer] = []
         self._omitted = 0
+        self._unlisted = 0
         self._nodes = Nodes()
         self._texts: list[str] = []
         """For each answer, the digest of what is read of it."""
@@ -61,8 +67,8 @@ class Recorder:
 
     def note(self, scope: Scope, reply: Iterable[Message], by: Visitor = "", receipts: Receipts | None = None) -> None:
         """`receipts` are those of the site's application; without any, somebody else answered for it."""
-        if len(self._served) >= MOST_ANSWERS or self._nodes.size >= MOST_TEXT:
-            self._omitted += 1
+        if len(self._served) >= MOST_ANSWERS:
+            self._unlisted += 1
             return
         asked = dict(scope["headers"])
         status, media_type, body = _answer(reply)
@@ -71,7 +77,7 @@ class Recorder:
         self._served.append(
             ServedAnswer(
                 method=scope["method"],
-                path=address_of(scope),
+                path=kept_path(address_of(scope)),
                 status=status,
                 kind=kind,
                 digest=digest,
@@ -87,7 +93,7 @@ class Recorder:
             return
         if receipts is not None and receipts.vouched is not None:
             self._vouches = True
-            body = receipts.vouched.encode("utf-8", "replace")
+            body = _LONG_ECHO.sub("", receipts.vouched).encode("utf-8", "replace")
         if receipts is not None and status < 500:  # Of an answer that broke, nobody saw what was written so far.
             for table, key, column in receipts.cells():
                 self._cells.setdefault((self._start, table, column), {}).setdefault(key, len(self._served) - 1)
@@ -95,6 +101,9 @@ class Recorder:
                 self._computed |= receipts.computed()
         readable = kind in ("document", "fragment") or media_type.startswith("text/csv")
         digest = blake2b(body, digest_size=16).hexdigest() if body and readable else ""
+        if self._nodes.size >= MOST_TEXT and digest and digest not in self._pages and digest not in self._waiting:
+            self._omitted += 1
+            digest = ""
         self._texts.append(digest)
         if digest and digest not in self._pages and digest not in self._waiting:
             self._waiting[digest] = (body, media_type)
@@ -109,8 +118,9 @@ class Recorder:
 
     def pack(self, counts: Iterable[ServedCount] = ()) -> Callable[[], tuple[bytes, int, int]]:
         """Takes what was noted so far. What it returns makes the record of it, and tells how many answers are in it and
-        how many are not; it takes its time, and may run in a thread of its own."""
-        served, omitted, waiting = list(zip(self._served, self._texts, strict=True)), self._omitted, self._take()
+        how many of them without their text; it takes its time, and may run in a thread of its own."""
+        served, waiting = list(zip(self._served, self._texts, strict=True)), self._take()
+        omitted, unlisted = self._omitted, self._unlisted
         cells = tuple(
             ServedCells(table, column, list(keys), start, list(keys.values()))
             for (start, table, column), keys in self._cells.items()
@@ -120,7 +130,7 @@ class Recorder:
             self._read(waiting)
             pages = tuple(msgspec.structs.replace(one, page=self._pages.get(text)) for one, text in served)
             record = ServedRecord(
-                served=pages, nodes=self._nodes.all(), omitted=omitted, cells=cells,
+                served=pages, nodes=self._nodes.all(), omitted=omitted, unlisted=unlisted, cells=cells,
                 counts=tuple(counts), evidence="receipts" if self._vouches else "texts",
             )  # fmt: skip
             return record.pack(), len(served), omitted

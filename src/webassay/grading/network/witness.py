@@ -8,7 +8,7 @@ and a service worker's answers are marked in the log.
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlsplit
 
-from webassay.core.served import ServedAnswer, ServedRecord
+from webassay.core.served import ServedAnswer, ServedRecord, kept_path
 from webassay.core.trajectory import Blobs, PageResult, ServedResult, Trajectory
 from webassay.core.verdict import Finding
 from webassay.grading.network.events import Event
@@ -45,9 +45,9 @@ class Witness:
         return known is not False
 
     def _known(self, method: str, url: str) -> bool | None:
-        """None: it is no site's that has a complete record."""
+        """None: it is no site's that has a record of all it answered."""
         site, path = self._place(url)
-        if not site or self._records[site].omitted:
+        if not site or self._records[site].unlisted:
             return None
         return (site, method, path) in self._served
 
@@ -57,7 +57,7 @@ class Witness:
         except ValueError:
             return "", ""
         path = unquote(parts.path) or "/"
-        return self._hosts.get(parts.netloc.lower(), ""), path + (f"?{parts.query}" if parts.query else "")
+        return self._hosts.get(parts.netloc.lower(), ""), kept_path(path + (f"?{parts.query}" if parts.query else ""))
 
     def findings(self) -> list[Finding]:
         strangers = [
@@ -74,6 +74,11 @@ class Witness:
             invented = list(self._invented)
             message = f"{_counted(invented)} in the browser's log, but no site served that: {_named(invented)}."
             found.append(Finding(check="record", status="fail", message=message, code="never_served"))
+        for site, record in self._records.items():
+            if record.unlisted:
+                count = len(record.served) + record.unlisted
+                message = f"{count:,} requests to {site} are more than can be recorded, so nobody knows what was done."
+                found.append(Finding(check="record", status="fail", message=message, code="flooded"))
         return found
 
     def shown(self, page: PageResult) -> bool:
@@ -82,7 +87,7 @@ class Witness:
         if not page.document or not self._place(page.url)[0]:
             return True  # Nobody knows, or it is not ours to know.
         (site, path), (document_site, document) = self._place(page.url), self._place(page.document)
-        if site != document_site or self._records[site].omitted:
+        if site != document_site or self._records[site].unlisted:
             return site == document_site
         first, last = self._served.get((site, "GET", document)), self._served.get((site, "GET", path))
         if last is None:

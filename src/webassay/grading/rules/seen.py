@@ -183,7 +183,8 @@ def _is_picture(served: ServedAnswer, path: str) -> bool:
 def check_evidence(
     checks: Sequence[EvidenceCheck], records: Mapping[str, ServedRecord], goal: str = ""
 ) -> list[Finding]:
-    """A finding for each check. `goal`: what the agent was told. What a record had no room for decides nothing."""
+    """A finding for each check. `goal`: what the agent was told. What a record had no room for is missing: nobody who
+    reads what they ask for fills one."""
     sights = {sight for check in checks for sight in check.sights()}
     texts = {site: SeenTexts(record, sights, goal) for site, record in records.items()}
 
@@ -257,14 +258,9 @@ def _finding(check: EvidenceCheck, missing: Sequence[Fact], full: bool) -> Findi
     if total > 1:
         message = f"{counted}; {check.needed} needed. {message}"
     if full:
-        message += " But not all that was served could be recorded, so it may have been."
+        message += " Not all that was served could be recorded: far more was asked for than anybody reads."
     return Finding(
-        check="evidence",
-        status="abstain" if full else "fail",
-        message=message,
-        expected=check.needed,
-        actual=seen,
-        code="record_full" if full else "no_evidence",
+        check="evidence", status="fail", message=message, expected=check.needed, actual=seen, code="no_evidence"
     )
 
 
