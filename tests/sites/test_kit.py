@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -471,6 +472,27 @@ def test_another_schema_is_another_snapshot(tmp_path: Path, builds: list[int]) -
     snapshot(dataclasses.replace(SITE, schema=SITE.schema + "-- another\n"), 0, tmp_path)
     assert builds == [0, 0]
     assert len(list(tmp_path.glob("*.snapshot"))) == 1, "what nobody can use any more is thrown away"
+
+
+def test_what_was_not_used_for_long_or_is_too_much_is_thrown_away(
+    tmp_path: Path, builds: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        snapshot(SITE, number, tmp_path)
+        (file,) = tmp_path.glob(f"notes-{number}-*.snapshot")
+        os.utime(file, (time.time() - 1000 * (4 - number),) * 2)
+    monkeypatch.setattr(kit, "OLDEST_CACHED", 3500)
+    snapshot(SITE, 1, tmp_path)  # Used again, so it is young.
+    snapshot(SITE, 4, tmp_path)
+
+    def kept() -> set[str]:
+        return {file.name.split("-")[1] for file in tmp_path.glob("*.snapshot")}
+
+    assert kept() == {"1", "2", "3", "4"}
+    monkeypatch.setattr(kit, "MOST_CACHED", 3 * file.stat().st_size)
+    snapshot(SITE, 5, tmp_path)
+    assert kept() == {"1", "4", "5"}
+    assert builds == [0, 1, 2, 3, 4, 5]
 
 
 SEEDING = "from tests.sites.notes_site import seed as fill\ndef seed(db, number): fill(db, number)\n"

@@ -1,6 +1,7 @@
 """What a benchmark is: a name, where its tasks come from, and where they can be played."""
 
 import inspect
+import secrets
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,15 @@ from webassay.core.errors import InputError
 from webassay.core.logs import LogLayout
 from webassay.core.task import Task
 from webassay.sites.kit import World
+
+RANDOM_WORLD = -1
+"""Instead of a seed: draw one, once."""
+GUESSABLE_SEEDS = 1 << 32
+"""Seeds below can be tried one by one, by somebody who has this package."""
+
+
+def drawn_seed() -> int:
+    return secrets.randbelow((1 << 63) - GUESSABLE_SEEDS) + GUESSABLE_SEEDS
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,7 @@ class Selection:
     tasks: tuple[str, ...] = ()
     instances: int = 3
     world_seed: int = 0
+    """`RANDOM_WORLD`: one that nobody can guess. A run keeps the one it drew."""
     seed: int = 0
     limit: int | None = None
     difficulty: str = ""

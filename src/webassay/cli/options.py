@@ -81,7 +81,29 @@ Templates = Annotated[
 ]
 Tasks = Annotated[list[str] | None, typer.Option("--task", "-t", help="Only this task (repeatable).")]
 Instances = Annotated[int, typer.Option("--instances", "-n", min=1, max=100, help="Instances of each template.")]
+
+
+def _world_seed(given: object) -> int:
+    from webassay.workbench import RANDOM_WORLD
+
+    text = str(given).strip().lower()
+    if text in ("random", str(RANDOM_WORLD)):
+        return RANDOM_WORLD
+    if not (text.isascii() and text.isdigit()) or int(text) >= 1 << 63:
+        raise typer.BadParameter(f"{given} is neither a number from 0 to 2^63 - 1 nor `random`.")
+    return int(text)
+
+
 WorldSeed = Annotated[int, typer.Option("--world-seed", min=0, help="Seed of the sites' data.")]
+SelectedWorldSeed = Annotated[
+    int,
+    typer.Option(
+        "--world-seed",
+        parser=_world_seed,
+        metavar="<int or random>",
+        help="Seed of the sites' data; `random` draws one that nobody can guess.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of the templates' parameters.")]
 Limit = Annotated[
     int | None, typer.Option("--limit", min=1, help="At most this many tasks, spread over the templates.")
@@ -101,7 +123,7 @@ SELECTING: Mapping[str, tuple[Any, Any]] = {
     "template": (Templates, None),
     "task": (Tasks, None),
     "instances": (Instances, 3),
-    "world_seed": (WorldSeed, 0),
+    "world_seed": (SelectedWorldSeed, 0),
     "seed": (Seed, 0),
     "limit": (Limit, None),
     "difficulty": (Difficulty, ""),

@@ -13,7 +13,15 @@ import apsw
 
 from webassay.arena.kit.chores import SiteChores
 from webassay.arena.kit.template import Template
-from webassay.benchmarks.base import Benchmark, Selection, Sources, features, mirroring
+from webassay.benchmarks.base import (
+    RANDOM_WORLD,
+    Benchmark,
+    Selection,
+    Sources,
+    drawn_seed,
+    features,
+    mirroring,
+)
 from webassay.compose.registries import BENCHMARKS, CHORES, ENVIRONMENTS, SITES, TEMPLATES
 from webassay.compose.setup import Setup
 from webassay.core.errors import InputError
@@ -48,6 +56,11 @@ class TaskSet:
 def select(selection: Selection, setup: Setup, *, trusted: bool = True) -> TaskSet:
     """`trusted`: the user named the benchmark just now. A name that comes from a run directory is not trusted: it
     may be built in, installed, or a task file, but it never loads code by a path or a module name."""
+    if selection.world_seed == RANDOM_WORLD:
+        selection = replace(selection, world_seed=drawn_seed())
+        setup.tell(
+            f"The worlds come from a seed that was drawn: --world-seed {selection.world_seed} builds them again."
+        )
     benchmark = benchmark_named(selection.benchmark, trusted=trusted)
     tasks = _of_difficulty(selection, benchmark.load(selection, _sources(setup)))
     if selection.tasks:

@@ -3,13 +3,13 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import count
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from webassay.benchmarks.base import Selection
+from webassay.benchmarks.base import GUESSABLE_SEEDS, RANDOM_WORLD, Selection, drawn_seed
 from webassay.core.errors import InputError, boundary
 from webassay.core.text import quoted
 from webassay.play.episode import Limits
@@ -141,6 +141,24 @@ def limits_in_words(store: Store) -> str:
         f"{steps}, {limits.actions_a_step} actions a step, {limits.decide_seconds:g} s a decision, "
         f"{limits.episode_seconds:g} s an episode"
     )
+
+
+def worlds_in_words(store: Store) -> str:
+    """What somebody who has this package could know of the arena's keys; empty if there is nothing to say."""
+    if store.setting("selection") is None:
+        return ""
+    selection = selection_of(store)
+    if selection.benchmark != "arena" or selection.world_seed >= GUESSABLE_SEEDS:
+        return ""
+    return f"seed {selection.world_seed}: anybody with the package could have computed these keys"
+
+
+def with_drawn_seed(selection: Selection, store: Store | None) -> Selection:
+    """A run that drew its seed keeps it, however often it is resumed."""
+    if selection.world_seed != RANDOM_WORLD:
+        return selection
+    known = selection_of(store).world_seed if store is not None and store.setting("selection") else 0
+    return replace(selection, world_seed=known if known >= GUESSABLE_SEEDS else drawn_seed())
 
 
 def selection_of(store: Store) -> Selection:

@@ -14,8 +14,9 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
@@ -472,12 +473,34 @@ def _home_of(site: Site) -> Path:
     return module.parent if (module.parent / "__init__.py").exists() else module
 
 
+MOST_CACHED = 2 << 30
+OLDEST_CACHED = 30 * 24 * 3600
+"""Seconds since it was last used."""
+
+
+def _evict(newest: Path) -> None:
+    """Worlds of seeds that were drawn are hardly ever wanted again, and each takes some megabytes."""
+    found = []
+    for file in newest.parent.glob("*.snapshot"):
+        with suppress(OSError):  # Another process may clear up as well.
+            about = file.stat()
+            found.append((about.st_mtime, about.st_size, file))
+    room, now = MOST_CACHED, time.time()
+    for used, size, file in sorted(found, reverse=True):
+        room -= size
+        if file != newest and (room < 0 or now - used > OLDEST_CACHED):
+            file.unlink(missing_ok=True)
+            file.with_name(f"{file.name.rsplit('-', 1)[0]}.lock").unlink(missing_ok=True)
+
+
 def _read_cached(path: Path) -> bytes | None:
     """None if the file is missing, truncated or damaged."""
     try:
         stored = path.read_bytes()
     except OSError:
         return None
+    with suppress(OSError):
+        os.utime(path)  # So that what is used is kept.
     digest, data = stored[:32], stored[32:]
     if hashlib.sha256(data).digest() != digest:
         log.warning("%s is damaged and will be built again.", path)
@@ -492,6 +515,7 @@ def _write_cached(path: Path, data: bytes) -> None:
     except OSError as error:
         log.warning("The cache in %s cannot be written: %s", path.parent, error)
         return
+    _evict(path)
     name = path.name.rsplit("-", 1)[0]
     for old in path.parent.glob(f"{name}-*.snapshot"):
         if old != path and old.name.count("-") == path.name.count("-"):  # Those of another scale have one more.

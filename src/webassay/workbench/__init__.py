@@ -27,7 +27,7 @@ from webassay.analysis.output.document import Document
 from webassay.analysis.results.ci import Threshold, UnitCase, failed_in_markdown, to_junit
 from webassay.analysis.results.formats import ReportFormat
 from webassay.arena.kit.proof import as_table
-from webassay.benchmarks.base import Selection
+from webassay.benchmarks.base import RANDOM_WORLD, Selection
 from webassay.benchmarks.open import OpenTask
 from webassay.compose.builder import PlayOptions
 from webassay.compose.given import AnyPath, Names, Paths, names, several
@@ -94,6 +94,7 @@ from webassay.workbench.submit import Submission
 __all__ = [
     "COMMAND",
     "PROCEDURES",
+    "RANDOM_WORLD",
     "AgreeOptions",
     "ArenaStage",
     "BenchOptions",

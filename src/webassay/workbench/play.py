@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from webassay.agents.cells.cell import ProgramCell
-from webassay.benchmarks.base import Selection
+from webassay.benchmarks.base import RANDOM_WORLD, Selection
 from webassay.benchmarks.open import OPEN, OpenTask, open_task
 from webassay.browser.session import Browser, SessionSettings
 from webassay.compose.builder import Builder, PlayOptions, expand
@@ -38,6 +38,7 @@ from webassay.play.settings import (
     remember_agents,
     remember_trusted,
     selection_of,
+    with_drawn_seed,
 )
 from webassay.play.troubles import SAME_IN_A_ROW, Reason, reason_of
 from webassay.play.work import Played, TaskGrader
@@ -97,10 +98,20 @@ async def _prepared(
     try:
         for spec in specs:
             builder.check(spec)
-        yield _Run(setup, out, specs, adopted(selection), builder, wanted)
+        yield _Run(setup, out, specs, _seeded(setup, out, adopted(selection)), builder, wanted)
     finally:
         await builder.close()
         await models.close()
+
+
+def _seeded(setup: Setup, out: Path, selection: Selection) -> Selection:
+    """The selection with a seed of its own, that of the run if it drew one before."""
+    if selection.world_seed != RANDOM_WORLD:
+        return selection
+    if not is_run(out):
+        return with_drawn_seed(selection, None)
+    with open_run(out, setup.tell) as store:
+        return with_drawn_seed(selection, store)
 
 
 @dataclass

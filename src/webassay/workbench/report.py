@@ -34,7 +34,7 @@ from webassay.core.registry import nearest
 from webassay.core.report import Report
 from webassay.core.verdict import Fingerprint
 from webassay.judging.taxonomy import TAXONOMIES
-from webassay.play.settings import limits_in_words, trusted_in
+from webassay.play.settings import limits_in_words, trusted_in, worlds_in_words
 from webassay.store import Store
 from webassay.store.runs import open_runs
 from webassay.workbench import outcomes
@@ -198,11 +198,14 @@ def report(setup: Setup, runs: Paths, *, anchor: str | None = None, title: str =
 
 
 def _limits(stores: Mapping[str, Store]) -> dict[str, Json]:
-    """Two runs under different limits are not the same experiment, so the report says which they were."""
+    """Two runs under different limits are not the same experiment, so the report says which they were; and whose keys
+    could be known."""
     found: dict[str, Json] = {}
     for name, store in stores.items():
         if said := limits_in_words(store):
             found["limits" if len(stores) == 1 else f"limits of {name}"] = said
+        if said := worlds_in_words(store):
+            found["worlds" if len(stores) == 1 else f"worlds of {name}"] = said
     return found
 
 
