@@ -25,10 +25,10 @@ def answer(
 
 def graded(
     served: list[ServedAnswer], log: list[Exchange], *, page: str = "/orders", document: str = "/orders",
-    omitted: int = 0, policy: Policy | None = None, check: Check = CHECK,
+    omitted: int = 0, unlisted: int = 0, policy: Policy | None = None, check: Check = CHECK,
 ) -> Verdict:  # fmt: skip
     blobs = MemoryBlobs()
-    record = blobs.write(ServedRecord(served=tuple(served), omitted=omitted).pack(), SERVED_TYPE)
+    record = blobs.write(ServedRecord(served=tuple(served), omitted=omitted, unlisted=unlisted).pack(), SERVED_TYPE)
     lines = b"".join(one.model_dump_json(exclude_defaults=True).encode() + b"\n" for one in log)
     probes = (
         PageResult(url=BASE + page, title="", tabs=(), document=document if "://" in document else BASE + document),
@@ -62,7 +62,7 @@ FETCHED = [answer("/"), answer("/orders", kind="fragment")]
         pytest.param(ORDERS, LOG, {}, id="records that agree"),
         pytest.param([*ORDERS, answer("/cart/add", "POST", by="")], LOG, {}, id="nobody knows who asked"),
         pytest.param([*ORDERS, *BESIDE], LOG, {}, id="served and not in the log"),
-        pytest.param(ORDERS, [*LOG, exchange("/late")], {"omitted": 3}, id="a record that ran full"),
+        pytest.param(ORDERS, LOG, {"omitted": 3}, id="a record without room for every text"),
         pytest.param(FETCHED, LOG, {"document": "/"}, id="a part that the page fetched"),
         pytest.param(
             [answer("/"), answer("/orders", "POST")], [LOG[0], exchange("/orders", "POST")], {}, id="answer to a form"
@@ -72,6 +72,15 @@ FETCHED = [answer("/"), answer("/orders", kind="fragment")]
 )
 def test_what_is_no_cheat_passes(served: list[ServedAnswer], log: list[Exchange], rest: dict[str, Any]) -> None:
     assert graded(served, log, **rest).status == "pass"
+
+
+def test_a_full_record_still_knows_every_address() -> None:
+    assert codes(graded(ORDERS, [*LOG, exchange("/late")], omitted=3)) == ["never_served"]
+
+
+def test_more_requests_than_can_be_recorded_fail() -> None:
+    verdict = graded(ORDERS, LOG, unlisted=3)
+    assert verdict.status == "fail" and "flooded" in {finding.code for finding in verdict.findings}
 
 
 def test_work_beside_the_browser_fails_and_is_named() -> None:
