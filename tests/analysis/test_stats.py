@@ -410,3 +410,37 @@ def test_bootstrap_and_paired_difference_hold_what_they_promise() -> None:
     right, _, seen = paired_coverage(50, 0.0, repeats=1000)
     assert right == pytest.approx(0.95, abs=0.02)
     assert seen == pytest.approx(0.05, abs=0.02)
+
+
+class TestExactPairs:
+    """One task a template, tried once: every difference is -1, 0 or 1."""
+
+    @staticmethod
+    def compared(better: int, worse: int, same: int) -> stats.PairedDifference:
+        sides = [(1.0, 0.0)] * better + [(0.0, 1.0)] * worse + [(1.0, 1.0)] * same
+        return stats.paired_difference(*(dict(enumerate(side)) for side in zip(*sides, strict=True)))
+
+    @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+    def test_agrees_with_the_binomial_test(self, better: int, worse: int, same: int) -> None:
+        if better + worse + same < 2:
+            return
+        found = self.compared(better, worse, same)
+        exact = float(scipy_stats.binomtest(better, better + worse).pvalue) if better + worse else 1.0
+        assert found.p_value == pytest.approx(exact)
+
+    @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 12))
+    def test_the_interval_holds_0_wherever_the_test_does_not_exclude_it(
+        self, better: int, worse: int, same: int
+    ) -> None:
+        if better + worse + same < 2:
+            return
+        found = self.compared(better, worse, same)
+        low, high = found.estimate.low, found.estimate.high
+        assert low is not None and high is not None and found.p_value is not None
+        assert -1 <= low <= (better - worse) / (better + worse + same) <= high <= 1
+        if found.p_value > 0.05:
+            assert low <= 1e-9 and high >= -1e-9
+
+    def test_more_pairs_that_differ_are_never_less_certain(self) -> None:
+        seven, ten = self.compared(7, 0, 3), self.compared(10, 0, 0)
+        assert (seven.p_value, ten.p_value) == (pytest.approx(2 * 0.5**7), pytest.approx(2 * 0.5**10))

@@ -107,13 +107,16 @@ class _Lines:
         self._shown: dict[str, int] = {}
         self._now = "working"
         self._said = time.monotonic() - HEAD_START
+        self._since = time.monotonic()
         self._over = threading.Event()
 
     def show(self, progress: "Progress") -> None:
         last, total = self._shown.get(progress.doing, 0), progress.total
         how_far = f" {progress.done}/{total}" if total else ""
         more = "; ".join(filter(None, (_counts(progress), progress.trouble and f"latest {progress.trouble}")))
-        self._now = f"{progress.doing}{how_far}" + (f": {more}" if more else "")
+        now = f"{progress.doing}{how_far}" + (f": {more}" if more else "")
+        self._since = self._since if now == self._now else time.monotonic()
+        self._now = now
         if total and (progress.done - last >= max(1, total // MOST_LINES) or progress.done == total != last):
             self._shown[progress.doing] = progress.done
             self._say(self._now)
@@ -132,7 +135,7 @@ class _Lines:
     def _beat(self) -> None:
         while not self._over.wait(1.0):
             if time.monotonic() - self._said > MOST_SILENCE:
-                self._say(f"… {self._now}")
+                self._say(f"… {self._now} ({time.monotonic() - self._since:.0f} s)")
 
 
 BELOW_THRESHOLD = 4

@@ -85,7 +85,8 @@ async def run_units(
                 raise SameFaultError(
                     f"Stopped: {unit.agent} had the same {reason.kind} {settings.same_in_a_row} times in a row: "
                     f"{reason.text}",
-                    hint="What was played is kept. Mend it and run the same command again, or go on with --keep-going.",
+                    hint="What was played is kept. Once it is fixed, run the same command again; an agent that you "
+                    "have edited needs a new --out. --keep-going never stops.",
                 )
 
     try:

@@ -18,6 +18,7 @@ instead, and go on with the next row.
 """
 
 import contextlib
+import difflib
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -124,7 +125,7 @@ class Store:
         """Readers do not see damaged units; a writer sees them as not played or not graded yet. `thorough` also reads
         every record and blob."""
         if not (path / LEDGER).is_file():
-            raise InputError(f"{path} is not a run directory: it has no {LEDGER}.", hint="`webassay run` makes one.")
+            raise InputError(f"{path} is not a run directory: it has no {LEDGER}.", hint=_meant(path))
         refuse_name(path)
         return cls(path, writable=writable, thorough=thorough)
 
@@ -562,6 +563,12 @@ class Store:
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+
+def _meant(path: Path) -> str:
+    runs = [place.parent for place in path.parent.glob(f"*/{LEDGER}")]
+    close = difflib.get_close_matches(path.name, [run.name for run in runs], n=1)
+    return f"Did you mean {path.with_name(close[0])}?" if close else "`webassay run` makes one."
 
 
 def _now() -> str:

@@ -6,6 +6,7 @@ from itertools import islice
 
 from webassay.core.report import AgentReport, Report
 from webassay.core.text import first_line
+from webassay.core.trajectory import Trajectory
 from webassay.store import Store
 
 MOST_STEPS = 0.5
@@ -31,10 +32,21 @@ def broken_agents(report: Report, stores: Mapping[str, Store]) -> Iterator[str]:
             yield f"{agent.name}: in {failed} of {steps} steps an action could not be read or carried out{most}"
 
 
+def in_vain(trajectory: Trajectory) -> str:
+    """What an agent hears while it plays that did nothing in a whole episode; empty: it did something."""
+    steps = trajectory.steps
+    if len(steps) < FEWEST or not all(step.error for step in steps):
+        return ""
+    return f"not one of {len(steps)} steps could be carried out, the last one because: {_short(steps[-1].error)}"
+
+
+def _short(error: str) -> str:
+    return first_line(error.partition(KNOWN_LATER)[0])[:LONGEST]
+
+
 def _most_frequent(agent: AgentReport, stores: Mapping[str, Store]) -> str:
     said: Counter[str] = Counter()
     for store in stores.values():
         for _, trajectory in islice(store.trajectories([agent.name]), LOOKED_AT):
-            errors = (step.error for step in trajectory.steps if step.error)
-            said.update(first_line(error.partition(KNOWN_LATER)[0])[:LONGEST] for error in errors)
+            said.update(_short(step.error) for step in trajectory.steps if step.error)
     return said.most_common(1)[0][0] if said else ""

@@ -44,11 +44,13 @@ class PlannedRun:
 
     @property
     def in_words(self) -> str:
-        done = f" ({self.finished} are played already)" if self.finished else ""
+        what = f"{count(self.tasks, 'task')} of {count(self.templates, 'template')}, {count(self.agents, 'agent')}"
+        if not self.episodes:
+            return f"{what}: nothing left to play, {count(self.finished, 'episode')} were played before."
+        done = f" ({self.finished} were played before)" if self.finished else ""
         cost = "" if self.usd == 0 else "; cost unknown" if self.usd is None else f"; about ${self.usd:.2f}"
         return (
-            f"{count(self.tasks, 'task')} of {count(self.templates, 'template')}, {count(self.agents, 'agent')}: "
-            f"{count(self.episodes, 'episode')} to play{done}, {self.workers} at a time; "
+            f"{what}: {count(self.episodes, 'episode')} to play{done}, {self.workers} at a time; "
             f"about {duration(self.seconds)}{cost} ({self.assumed})."
         )
 
@@ -94,9 +96,9 @@ def planned_run(
     asking = SHARE_WITH_MODEL in shares
     at_once = workers if asking else min(workers, os.cpu_count() or 1)
     assumed = " or ".join(f"{share:.0%}" for share in sorted(shares))
-    said = [f"if {assumed} of the allowed steps are taken" if shares else "as before in this run"]
+    said = [f"assuming that agents take {assumed} of their steps" if shares else "as before in this run"]
     said += [f"{SECONDS_A_REPLY:g} s a reply"] if asking else []
-    said += ["without models that an agent asks by itself"] if outside else []
+    said += ["not counting models that they ask themselves"] if outside else []
     said += [f"{TOKENS_IN:,} tokens a step"] if usd and shares else []
     return PlannedRun(
         tasks=len(tasks),

@@ -44,6 +44,7 @@ from webassay.play.troubles import SAME_IN_A_ROW, Reason, reason_of
 from webassay.play.work import Played, TaskGrader
 from webassay.store import Store
 from webassay.store.runs import damage_notices, extend_run, is_run, open_run, remove_empty
+from webassay.workbench.broken import in_vain
 from webassay.workbench.plan import PlannedRun, planned_run
 from webassay.workbench.tasks import ALL_TASKS
 
@@ -242,6 +243,9 @@ class _Run:
             bad = reason is not None and reason.kind != "abstain"
             trouble = f"{reason.kind}: {reason.text}" if reason and bad else trouble
             self.setup.on_progress(Progress("episodes", run.done, run.total, run.statuses, trouble))
+            if (vain := in_vain(played.trajectory)) and (played.unit.agent, "vain", "") not in told:
+                told.add((played.unit.agent, "vain", ""))
+                tell(f"{quoted(played.unit.id)}: {vain}")
             if reason and bad and (played.unit.agent, *reason.essence) not in told:
                 told.add((played.unit.agent, *reason.essence))
                 fault = played.trajectory.ending.fault

@@ -99,6 +99,8 @@ class Recorded:
     def __init__(self, setup: Setup, store: Store) -> None:
         self.setup, self.store = setup, store
         self.run = store.path.resolve().name
+        self._alone: TaskSet | str | None = None
+        """The task of the first episode that is looked at: most often it is the only one."""
 
     # --- finding ----------------------------------------------------------------------------------------------
 
@@ -162,7 +164,7 @@ class Recorded:
     def view(self, trajectory: Trajectory, *, patience: float | None = None) -> EpisodeView:
         """`patience`: seconds to wait for the key, which may need a world that has to be made first; None: as long as
         it takes. Where it is not enough, `key.pending` says so, and the making goes on."""
-        store, tasks = self.store, self._tasks_within(patience)
+        store, tasks = self.store, self._tasks_for(trajectory, patience)
         attempt = store.attempt(trajectory.id)
         unit = attempt.unit_id if attempt is not None else trajectory.id
         verdicts = self._verdicts(trajectory.id)
@@ -251,6 +253,23 @@ class Recorded:
                 return evidence_views(tasks.get(trajectory.task_id), trajectory, self.store.blobs)
         except WebassayError:
             return ()
+
+    def _tasks_for(self, trajectory: Trajectory, patience: float | None) -> TaskSet | str | None:
+        """Whoever looks at one episode needs one task, which is made much sooner than all."""
+        if patience is not None:
+            return self._tasks_within(patience)
+        if self._alone is None:
+            self._alone = self._built(trajectory.task_id)
+        known = not isinstance(self._alone, str) and trajectory.task_id in {task.id for task in self._alone.tasks}
+        return self._alone if known else self._tasks_within(None)
+
+    def _built(self, task_id: str) -> TaskSet | str:
+        try:
+            with boundary(TaskError, "the benchmark failed"):
+                selection = replace(selection_of(self.store), tasks=(task_id,), limit=None)
+                return select(selection, self.setup, trusted=False)
+        except WebassayError as error:
+            return str(error)
 
     def _tasks_within(self, patience: float | None) -> TaskSet | str | None:
         """Built again from what the run was planned with; code that the run names is never loaded. Or why not, or None

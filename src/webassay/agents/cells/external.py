@@ -21,6 +21,7 @@ import shutil
 import signal
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from webassay.agents.base import AgentFactory, DevToolsEndpoint
 from webassay.agents.cells.cell import ProgramCell
@@ -173,6 +174,8 @@ async def _end(process: Process) -> None:
     process._transport.close()  # type: ignore[attr-defined]
 
 
+SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".mts", ".sh", ".rb")
+
 _NAMED = re.compile(r"([\w.+-]{1,100})=(.*)", re.DOTALL)
 
 
@@ -190,6 +193,9 @@ def external(text: str, cell: ProgramCell | None = None) -> AgentFactory:
         raise InputError(
             f"{program} cannot be started: there is no such program.", hint="Give a name on PATH, or a path."
         )
+    script = next((word for word in shlex.split(command)[1:] if not word.startswith("-")), "")
+    if Path(script).suffix in SCRIPTS and not Path(script).is_file():
+        raise InputError(f"{command} cannot be started: there is no file {script}.", hint="Give its path from here.")
     return AgentFactory(
         name, "A program that drives the browser.", lambda request: External(command, request.name, cell)
     )

@@ -331,7 +331,7 @@ _IN_WORDS = {
     "evidence": "It never saw what an honest answer needs",
     "page": "It ended on the wrong page",
     "record": "Its record and the site's do not agree",
-    "ending": "It did not come to an end of its own",
+    "ending": "It did not finish",
 }
 
 
@@ -357,7 +357,7 @@ def _deciding(verdict: Verdict) -> list[Finding]:
 
 
 def _reason(finding: Finding) -> str:
-    detail = finding.message
+    detail = re.sub(r"(?<!\.)\.\.$", ".", finding.message)
     if finding.check == "state.required" and (asked := _asked_for(finding.expected)):
         # What the rules say of a row that almost fits tells more than what was asked for.
         _, nearest, why = finding.message.partition(NEAREST)

@@ -14,12 +14,12 @@ Wilson's interval and Kendall's tau are written out although scipy.stats has the
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import import_module
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -44,15 +44,21 @@ class Estimate:
         return None if self.low is None or self.high is None else (self.high - self.low) / 2
 
 
+@cache
+def _special() -> Any:
+    """scipy's special functions, which take longer to load than most commands take that need none of them."""
+    return import_module("scipy.special")
+
+
 def z_of(confidence: float) -> float:
     """Two-sided normal quantile: 1.96 for 0.95, 1.282 for 0.80."""
     _within(confidence, "confidence")
-    return float(special.ndtri(0.5 + confidence / 2))
+    return float(_special().ndtri(0.5 + confidence / 2))
 
 
 def t_of(confidence: float, degrees: int) -> float:
     _within(confidence, "confidence")
-    return float(special.stdtrit(degrees, 0.5 + confidence / 2))
+    return float(_special().stdtrit(degrees, 0.5 + confidence / 2))
 
 
 # --- success rates --------------------------------------------------------------------------------------
@@ -179,7 +185,7 @@ def paired_difference(
     deviation = math.sqrt(math.fsum((d - value) ** 2 for d in differences) / (len(differences) - 1))
     if deviation > 1e-12:
         t = -abs(value) / deviation * math.sqrt(len(differences))
-        p_value = float(2 * special.stdtr(len(differences) - 1, t))
+        p_value = float(2 * _special().stdtr(len(differences) - 1, t))
     else:
         sides = [mean_share([own[key] for key in shared], observations, confidence) for own in (test, reference)]
         low, high = square_and_add(*sides)
@@ -199,15 +205,15 @@ def exact_pairs(
     differing, tail = better + worse, (1 - confidence) / 2
     if not differing:
         return 1.0, (0.0, 0.0)
-    p_value = min(1.0, 2 * float(special.bdtr(min(better, worse), differing, 0.5)))
-    low = float(special.betaincinv(better, worse + 1, tail)) if better else 0.0
-    high = float(special.betaincinv(better + 1, worse, 1 - tail)) if worse else 1.0
+    p_value = min(1.0, 2 * float(_special().bdtr(min(better, worse), differing, 0.5)))
+    low = float(_special().betaincinv(better, worse + 1, tail)) if better else 0.0
+    high = float(_special().betaincinv(better + 1, worse, 1 - tail)) if worse else 1.0
     share = differing / pairs
     return p_value, ((2 * low - 1) * share, (2 * high - 1) * share)
 
 
 def two_sided_p(t: float, degrees: int) -> float:
-    return float(2 * special.stdtr(degrees, -abs(t)))
+    return float(2 * _special().stdtr(degrees, -abs(t)))
 
 
 def square_and_add(one: Estimate, other: Estimate) -> tuple[float, float]:
@@ -233,9 +239,9 @@ def power_of(templates: int, difference: float, deviation: float, alpha: float =
         raise ValueError("power needs two templates and a positive deviation")
     degrees = templates - 1
     shift = abs(difference) / deviation * math.sqrt(templates)
-    edge = float(special.stdtrit(degrees, 1 - alpha / 2))
+    edge = float(_special().stdtrit(degrees, 1 - alpha / 2))
     # Far in the tail, where the share below the edge is 0 to nine digits, scipy's non-central t returns nan.
-    below = np.nan_to_num(special.nctdtr(degrees, shift, np.array([edge, -edge])), nan=0.0)
+    below = np.nan_to_num(_special().nctdtr(degrees, shift, np.array([edge, -edge])), nan=0.0)
     return float(1 - below[0] + below[1])
 
 

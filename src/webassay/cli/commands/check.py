@@ -58,7 +58,8 @@ def check(
         common.say(f"{len(problems)} {'thing does' if len(problems) == 1 else 'things do'} not hold.", stderr=as_json)
         raise typer.Exit(1)
     if not as_json:
-        common.say(f"Everything holds for {len(proofs)} {'template' if len(proofs) == 1 else 'templates'}.")
+        templates = f"{len(proofs)} {'template' if len(proofs) == 1 else 'templates'}"
+        common.say(f"Everything holds for {templates}: solutions pass, and mistakes made on purpose fail.")
 
 
 CHECK = Command("check", PLAY, "Prove that tasks can be solved and mistakes fail.", check, 2)

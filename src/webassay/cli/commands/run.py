@@ -185,7 +185,8 @@ def try_(
         goals = [OpenTask(url=url, goal=goal, max_steps=max_steps)]
         run_sync(bench.try_goals(path, _agents(agent, agent_cmd), goals, options))
     for ending in bench.endings(path):
-        common.say(f"{ending.agent}: {ending.kind.replace('_', ' ')} after {ending.steps} steps")
+        steps = "1 step" if ending.steps == 1 else f"{ending.steps} steps"
+        common.say(f"{ending.agent}: {ending.kind.replace('_', ' ')} after {steps}")
         common.say(ending.message)
         common.say("\n".join(ending.writes[:MOST_WRITES]))
         if len(ending.writes) > MOST_WRITES:
