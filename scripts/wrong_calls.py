@@ -57,6 +57,7 @@ CALLS = (
     WrongCall("no difficulty", "run -o out -a oracle --difficulty easier", 2, "difficulty"),
     WrongCall("empty selection", "run -o out -a oracle -b empty.json", 2, "no tasks"),
     WrongCall("unknown run", "report nosuch", 2, "nosuch"),
+    WrongCall("misspelled run", "report rnu", 2, "Did you mean run", quick=True),
     WrongCall("no such command", "rnu", 2, "run"),
     WrongCall("no such option", "run --limitt 3", 2, "--limit"),
     # --- places and files -----------------------------------------------------------------------------------
@@ -91,6 +92,9 @@ CALLS = (
     WrongCall("rubbish as answer", f"{MODEL} -m openai:m@SERVER/ok/v1 {ONE}", 3, "crash in 1 of 1", True),
     # --- programs -------------------------------------------------------------------------------------------
     WrongCall("program missing", f"{PROGRAM} nosuch-program", 2, "no such program", quick=True),
+    WrongCall("script missing", f"{PROGRAM} '{PYTHON} nosuch.py'", 2, "no file nosuch.py"),
+    WrongCall("wants what is not there", f"run -o out -a wants.py:Agent {ONE}", 2, "Did you mean 'tree'", quick=True),
+    WrongCall("start without async", f"run -o out -a plain.py:Agent {ONE}", 2, "async def start", plays=True),
     WrongCall("program raises at once", f"{PROGRAM} '{PYTHON} raises.py'", 2, "no such module here", plays=True),
     WrongCall("program hangs", f"{PROGRAM} '{PYTHON} hangs.py' --episode-seconds 8", 0, "passes", plays=True),
     WrongCall("program prints rubbish", f"{PROGRAM} 'echo hello'", 0, "passes", plays=True),
@@ -111,6 +115,10 @@ FILES = {
     "hangs.py": "import time; time.sleep(1000)",
     "starts.py": "class Agent:\n  name, wants = 'starts', ()\n  async def start(self, goal): raise KeyError('no')\n"
     "  async def decide(self, page): return ''",
+    "wants.py": "class Agent:\n  name, wants = 'wants', ('tre',)\n  async def start(self, goal): ...\n"
+    "  async def decide(self, page): ...",
+    "plain.py": "class Agent:\n  name, wants = 'plain', ()\n  def start(self, goal): ...\n"
+    "  async def decide(self, page): ...",
     "fifth.py": "class Agent:\n  name, wants = 'fifth', ()\n  async def start(self, goal): self.step = 0\n"
     "  async def decide(self, page):\n    self.step += 1\n    return 'scroll(0, 9)' if self.step < 5 else no_such_name",
     "broken.toml": "agent = [",
