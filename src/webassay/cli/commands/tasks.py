@@ -133,7 +133,7 @@ def look(
 ) -> None:
     """Print a page of a site as agents see it: roles, names and ids, for template authors.
 
-    Example: `webassay tasks look shop /account/wishlist --user rita.hickman@example.com`
+    Example: `webassay tasks look shop /account/wishlist --user nora.castellano@example.com`
     """
     from webassay import run_sync
 
