@@ -212,7 +212,7 @@ async def test_settings_that_make_no_sense_are_refused(query, guest):
 
 async def test_a_wrong_setting_is_answered_with_those_that_are_possible(guest):
     page = await guest.get("/c/electronics?limit=243&sort=price")
-    assert '"243" is not a possible number of rows per page.' in html.unescape(page.text)
+    assert '"243" is not a possible number of items per page.' in html.unescape(page.text)
     offered = re.findall(r'<li><a href="(\?[^"]+)">(\d+)</a></li>', page.text)
     assert [size for _, size in offered] == ["12", "24", "36"]
     for address, _ in offered:

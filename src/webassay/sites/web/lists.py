@@ -53,7 +53,7 @@ class Paging:
         return min(self.page * self.size, self.total)
 
 
-_LABELS = {"limit": "number of rows per page", "sort": "sort order", "dir": "sort direction"}
+_LABELS = {"limit": "number of items per page", "sort": "sort order", "dir": "sort direction"}
 
 
 def one_of(name: str, value: str, known: Sequence[str]) -> str:
