@@ -8,7 +8,7 @@ from typing import Self
 from webassay.arena.admin import office, pages
 from webassay.arena.admin.longlists import WholeList
 from webassay.arena.kit.effort import Effort
-from webassay.arena.kit.key import Key, cell, counted, fact, money, shown
+from webassay.arena.kit.key import Key, cell, counted, fact, money
 from webassay.arena.kit.template import Mutate, Parts, Retrieve, clear, fair
 from webassay.arena.kit.walking import answer, links, need, submit
 from webassay.arena.shop.queries import price
@@ -186,8 +186,8 @@ class MoreVariety(Retrieve):
         best = ranked[place]
         yield Key.answer({"sku": best["sku"], "combinations": best["combinations"], "linked": best[count]})
         linked = office.rows(world, "SELECT * FROM product_links WHERE product_id = ?", best["id"])
-        links = [cell("products", one["linked_id"]) for one in linked]
-        yield office.seen([*_options(world, ranked), fact(_heading(best), links)])
+        others = [cell("product_links", (best["id"], one["kind"], one["linked_id"])) for one in linked]
+        yield office.seen([*_options(world, ranked), *others])
         yield Key.checkpoint("the product", office.page(f"/products/{best['id']}"))
         yield Effort(len(skus), 2 * len(skus), steps=2 + 4 * len(skus), longest=2 + 6 * len(skus))
 
@@ -211,10 +211,6 @@ def _options(world: World, products: list[Row]) -> list[Sight]:
         for one in office.rows(world, "SELECT * FROM product_options WHERE product_id = ?", product["id"])
     ]  # fmt: skip
     return [cell("product_options", (one["product_id"], one["name"], one["value"])) for one in options]
-
-
-def _heading(product: Row) -> Sight:
-    return shown(product["sku"], f"Related Products ({product['related']})", together="page")
 
 
 def _offered(page: Observation, name: str) -> int:

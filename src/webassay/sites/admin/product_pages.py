@@ -223,7 +223,7 @@ def _touch(visit: OfficeVisit, product: Row) -> None:
 
 def _links(world: World, product_id: int) -> dict[str, list[Row]]:
     rows = world.rows(
-        "SELECT l.kind, p.id, p.name, p.sku, p.price_cents FROM product_links AS l"
+        "SELECT l.product_id, l.kind, l.linked_id, p.id, p.name, p.sku, p.price_cents FROM product_links AS l"
         " JOIN products AS p ON p.id = l.linked_id WHERE l.product_id = ? ORDER BY l.position",
         product_id,
     )

@@ -72,7 +72,7 @@ class ShopVisit(Visit):
     def render(self, template: str, status: int = 200, **context: Any) -> Response:
         if status == 404 and not context.get("detail"):
             # What a missing page says is a page of the back office, too.
-            found = self.world.row("SELECT title, content FROM cms_pages WHERE url_key = 'no-route' AND enabled")
+            found = self.world.row("SELECT id, title, content FROM cms_pages WHERE url_key = 'no-route' AND enabled")
             if found is not None:
                 context |= {"reason": found["title"], "detail": found["content"]}
         return super().render(template, status, **context)
