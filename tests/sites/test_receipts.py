@@ -147,7 +147,6 @@ WRITES = {
     "replaced": ("REPLACE INTO tag SELECT name, \"group\", 3 FROM tag", False),
     "gone and back": ("CREATE TEMP TABLE t AS SELECT * FROM tag; DELETE FROM tag; INSERT INTO tag SELECT * FROM t",
                       True),
-    "not UTF-8": ("UPDATE tag SET note = CAST(x'ff' AS TEXT)", False),
     "another table": ("UPDATE note SET body = 'x'", True),
 }  # fmt: skip
 
@@ -158,7 +157,6 @@ async def test_a_value_counts_where_the_pristine_world_has_it(sql, vouched, quer
     world = fresh(notes_site.SITE)
     with world.write() as db:
         db.execute(f"PRAGMA defer_foreign_keys = ON; {sql}")
-        db.execute("UPDATE tag SET note = 3 WHERE typeof(note) = 'text'")  # No page can say what is not UTF-8.
     receipts = Receipts(world)
     token = collect(receipts)
     try:
@@ -202,7 +200,7 @@ async def test_what_is_made_of_vouched_parts_is_vouched_for_and_nothing_else():
                carried("typed", name, "typed"), str(price)]  # fmt: skip
         assert [receipts.note(one) for one in good] == [True] * len(good)
         assert [receipts.note(one) for one in bad] == [False] * len(bad)
-        assert receipts.cells() == [("products", (found["id"],), name) for name in ("name", "price_cents")]
+        assert receipts.cells() == {("products", name): {(found["id"],): None} for name in ("name", "price_cents")}
         assert written({"a": [name, "typed", None, True]}) == {"a": [name, ECHO[0] + "typed" + ECHO[1], None, True]}
     finally:
         stop(token)
@@ -347,7 +345,9 @@ async def test_the_pages_of_our_sites_know_where_their_words_come_from(site, use
 
 UNKNOWN = {
     ("categories", "name"): "a product's shelf, category and department: three rows of one table, known by the product",
-    ("order_items", "name"): "the bestsellers of the dashboard: any of the lines that were added up",
+    ("order_items", "name"): "bestsellers: any of the lines that were added up",
+    ("orders", "coupon_code"): "the report on coupons: any of the orders that were added up",
+    ("order_addresses", "region"): "the report on taxes: any of the addresses that were added up",
 }
 """Columns that pages show without the row they are from, and why."""
 

@@ -31,6 +31,8 @@ Cell = tuple[str, tuple[Any, ...], str]
 """Table, primary key, column."""
 Computed = tuple[str, tuple[Any, ...], tuple[Any, ...], int]
 """A query, its parameters, one row of its result, and the place in it."""
+Rows = dict[tuple[Any, ...], None]
+"""Their primary keys, in the order in which they were shown."""
 Ink = tuple[Any, ...]
 """Where a value comes from: a row and the place in it; several of these; or nothing, if the site itself says it."""
 
@@ -72,15 +74,16 @@ class QuerySource:
         row = tuple(values[part] for part in key)
         return None if None in row else (origin[0], row, origin[1])
 
-    def cells(self, values: tuple[Any, ...], place: int) -> Iterator[Cell]:
-        """The cell; and, where it is of another table or computed, what the query says of the row that it is about, by
-        its name in the query."""
-        cell = self.cell(values, place)
-        if cell is not None:
-            yield cell
-        key = self._keys.get(self._about)
-        if key is not None and (cell is None or cell[0] != self._about):
-            yield self._about, tuple(values[part] for part in key), f"={self.names[place]}"
+    def shows(self, place: int) -> list[tuple[str, str, tuple[int, ...]]]:
+        """What somebody knows who has seen that column: table, column, and the places of the row's key. Where it is of
+        another table or computed, it also says something of the row that the query is about, by its name in the
+        query."""
+        found, origin = [], self.origins[place]
+        if origin is not None and origin[0] in self._keys:
+            found.append((*origin, self._keys[origin[0]]))
+        if self._about in self._keys and (origin is None or origin[0] != self._about):
+            found.append((self._about, f"={self.names[place]}", self._keys[self._about]))
+        return found
 
 
 def _first_table(sql: str) -> str:
@@ -295,10 +298,20 @@ class Receipts:
             return True
         return self._world.is_journal(table, column)
 
-    def cells(self) -> list[Cell]:
-        return list(
-            dict.fromkeys(cell for line, place in self._shown for cell in line.source.cells(line.values, place))
-        )
+    def cells(self) -> dict[tuple[str, str], Rows]:
+        """By table and column, the keys of the rows of which it was shown."""
+        found: dict[tuple[str, str], Rows] = {}
+        known: dict[tuple[int, int], list[tuple[Rows, tuple[int, ...]]]] = {}
+        for line, place in self._shown:
+            at = (id(line.source), place)
+            if at not in known:
+                shows = line.source.shows(place)
+                known[at] = [(found.setdefault((table, column), {}), key) for table, column, key in shows]
+            for rows, key in known[at]:
+                row = tuple([line.values[part] for part in key])
+                if None not in row:
+                    rows[row] = None
+        return found
 
     def computed(self) -> set[Computed]:
         return {

@@ -95,8 +95,10 @@ class Recorder:
             self._vouches = True
             body = _LONG_ECHO.sub("", receipts.vouched).encode("utf-8", "replace")
         if receipts is not None and status < 500:  # Of an answer that broke, nobody saw what was written so far.
-            for table, key, column in receipts.cells():
-                self._cells.setdefault((self._start, table, column), {}).setdefault(key, len(self._served) - 1)
+            answer = len(self._served) - 1
+            for (table, column), rows in receipts.cells().items():
+                known = self._cells.setdefault((self._start, table, column), {})
+                known |= {key: answer for key in rows if key not in known} if known else dict.fromkeys(rows, answer)
             if not self._start:
                 self._computed |= receipts.computed()
         readable = kind in ("document", "fragment") or media_type.startswith("text/csv")

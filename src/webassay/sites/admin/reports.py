@@ -100,7 +100,7 @@ REPORTS = (
          Column("pieces", "Order Quantity", "sum(i.quantity)", "number")),
         "orders AS o JOIN order_items AS i ON i.order_id = o.id JOIN products AS p ON p.id = i.product_id"
         " WHERE {where} AND o.status <> 'canceled'",
-        "o.created_at", by_period=True, group="1, i.product_id", order="1, 4 DESC, 2",
+        "o.created_at", by_period=True, group="1, i.product_id", order="1, 4 DESC, 2", key="p.id",
     ),
     SalesReport(
         "customers", "Customers by Order Total",
@@ -109,6 +109,7 @@ REPORTS = (
          _cents("total", "Order Total", "o.total_cents")),
         "orders AS o JOIN customers AS c ON c.id = o.customer_id WHERE {where}",
         "o.created_at", by_period=True, by_status=True, group="1, c.id", order="1, 5 DESC, 3",
+        key="c.id",
     ),
     SalesReport(
         "new-accounts", "New Accounts",
@@ -123,14 +124,14 @@ REPORTS = (
          Column("approved", "Approved Average", _average("= 'approved'")),
          Column("last", "Last Review", "max(v.created_at)", "time")),
         "reviews AS v JOIN products AS p ON p.id = v.product_id WHERE {where}",
-        "v.created_at", group="v.product_id", order="3 DESC, 1",
+        "v.created_at", group="v.product_id", order="3 DESC, 1", key="p.id",
     ),
     SalesReport(
         "reviews-by-customer", "Reviews by Customers",
         (Column("customer", "Customer", "c.first_name || ' ' || c.last_name"), Column("email", "Email", "c.email"),
          Column("reviews", "Reviews", "count(*)", "number")),
         "reviews AS v JOIN customers AS c ON c.id = v.customer_id WHERE {where}",
-        "v.created_at", group="c.id", order="3 DESC, 2",
+        "v.created_at", group="c.id", order="3 DESC, 2", key="c.id",
     ),
     SalesReport(
         "search-terms", "Search Terms",
