@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader
 from markupsafe import Markup
 
+from webassay.analysis.output import text
 from webassay.analysis.output.html import environment as reports
 from webassay.core.text import printable
 from webassay.viewer import address
@@ -33,15 +34,16 @@ def environment() -> Environment:
         lstrip_blocks=True,
         cache_size=200,
     )
-    made.filters = {**reports.filters, "cut": cut, "seconds": seconds, "money": money, "day": day}
-    made.globals = {**reports.globals, "address": address.address, "of_episode": address.of_episode,
-                    "of_episodes": address.of_episodes, "of_blob": address.of_blob, "plural": plural}  # fmt: skip
+    made.filters = {**reports.filters, "cut": cut, "seconds": seconds, "money": money, "day": day, "zip": zip,
+                    "p_value": text.p_value}  # fmt: skip
+    links = {one.__name__: one for one in (address.address, address.of_episode, address.of_episodes, address.of_blob)}
+    made.globals = {**reports.globals, **links, "plural": plural, "dict": dict}
     return made
 
 
 def rendered(template: str, **given: Any) -> str:
-    text = environment().get_template(template).render(**given)
-    return text.encode("utf-8", "replace").decode()
+    made = environment().get_template(template).render(**given)
+    return made.encode("utf-8", "replace").decode()
 
 
 @cache
@@ -62,8 +64,8 @@ def static_files() -> Mapping[str, tuple[bytes, str]]:
 # --- how things are written -------------------------------------------------------------------------------
 
 
-def cut(text: str, limit: int = LONGEST) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+def cut(said: str, limit: int = LONGEST) -> str:
+    return said if len(said) <= limit else f"{said[: limit - 1]}…"
 
 
 def seconds(value: float | None) -> str:

@@ -6,7 +6,7 @@ is kept until the ledger changes; of a run in progress it is read again, but nev
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from webassay.analysis.numbers.rows import Block, ResultRow, blocks_of_results, 
 from webassay.analysis.results.report import report_of, summarize
 from webassay.compose.given import Paths, paths
 from webassay.compose.setup import Setup
+from webassay.compose.tasks import TaskSet
 from webassay.core.errors import InputError
 from webassay.core.rater import Rater
 from webassay.core.registry import nearest
@@ -52,12 +53,12 @@ class ShelvedUnit(NamedTuple):
 
 class Kept(NamedTuple):
     value: Any
-    changes: int
+    changes: Hashable
     """What the ledger had seen when it was made."""
     since: float
     took: float
 
-    def is_fresh(self, changes: int) -> bool:
+    def is_fresh(self, changes: Hashable) -> bool:
         return changes == self.changes or time.monotonic() - self.since < self.took / SHARE
 
 
@@ -70,7 +71,7 @@ class ShelvedRun:
         self._lock = threading.RLock()
         self._recorded: Recorded | None = None
         self._file: tuple[int, int] | None = None
-        self._kept: dict[Any, Kept] = {}
+        self._kept: dict[Hashable, Kept] = {}
 
     def _tell(self, said: str) -> None:
         if said not in self.notices:
@@ -90,6 +91,12 @@ class ShelvedRun:
                 self._file = (found.st_dev, found.st_ino)
             yield self._recorded
 
+    def tasks(self) -> TaskSet | str:
+        """The tasks of the run, or why they cannot be built again. It may take long, and holds up nobody else."""
+        with self.open() as recorded:
+            promised = recorded.promised_tasks
+        return promised.result()
+
     def close(self) -> None:
         with self._lock:
             if self._recorded is not None:
@@ -98,7 +105,7 @@ class ShelvedRun:
             self._kept.clear()
             self.notices.clear()
 
-    def kept(self, key: Any, make: Callable[[Store], T]) -> T:
+    def kept(self, key: Hashable, make: Callable[[Store], T]) -> T:
         """What was made of the ledger before, unless it has changed since."""
         with self.open() as recorded:
             changes = recorded.store.changes
@@ -113,6 +120,11 @@ class ShelvedRun:
                 del self._kept[next(iter(self._kept))]
             value: T = found.value
             return value
+
+    @property
+    def changes(self) -> int:
+        with self.open() as recorded:
+            return recorded.store.changes
 
     @property
     def is_live(self) -> bool:
@@ -156,10 +168,31 @@ class Shelf:
         self.runs: Mapping[str, ShelvedRun] = {
             name: ShelvedRun(setup, name, path) for name, path in named(places).items()
         }
+        self._lock = threading.Lock()
+        self._kept: dict[Hashable, Kept] = {}
 
     def close(self) -> None:
         for run in self.runs.values():
             run.close()
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What was made of all runs together before, unless one of them has changed since."""
+        changes = tuple(run.changes for run in self.runs.values())
+        with self._lock:
+            found = self._kept.pop(key, None)
+            if found is not None and found.is_fresh(changes):
+                self._kept[key] = found
+        if found is None or not found.is_fresh(changes):
+            started = time.monotonic()
+            made = make()
+            now = time.monotonic()
+            found = Kept(made, changes, now, now - started)
+            with self._lock:
+                self._kept[key] = found
+                while len(self._kept) > MOST_KEPT:
+                    del self._kept[next(iter(self._kept))]
+        value: T = found.value
+        return value
 
     def run(self, name: str) -> ShelvedRun:
         if name not in self.runs:

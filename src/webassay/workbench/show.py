@@ -279,6 +279,11 @@ class Recorded:
         except FutureTimeout:
             return None
 
+    @property
+    def promised_tasks(self) -> "Future[TaskSet | str]":
+        """For whoever waits without holding up others; or why the tasks cannot be built again."""
+        return self._making
+
     @cached_property
     def _making(self) -> "Future[TaskSet | str]":
         """In a thread of its own, which nobody waits for when the program ends."""

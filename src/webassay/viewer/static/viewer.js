@@ -20,6 +20,16 @@ for (const choice of document.querySelectorAll("[data-submits]")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
 
+// Parts that take longer than the rest of the page.
+for (const part of document.querySelectorAll("[data-load]")) {
+  part.setAttribute("aria-busy", "true");
+  fetch(part.dataset.load)
+    .then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.statusText))))
+    .then((text) => { part.innerHTML = text; })
+    .catch(() => { part.querySelector(".none")?.append(" It could not be loaded."); })
+    .finally(() => part.removeAttribute("aria-busy"));
+}
+
 let before = "";
 
 function mark(way) {
