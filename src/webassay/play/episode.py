@@ -122,6 +122,8 @@ class EpisodeContext:
     settings: SessionSettings = field(default_factory=SessionSettings)
     offline: bool = False
     """No page can be reached: an agent that still answers correctly knew the answer already."""
+    on_seen: Callable[[str, int, RecordedObservation], None] = lambda *_: None
+    """Hears which page each episode is on, by its trajectory's id, and how many steps were taken before."""
 
 
 async def play(
@@ -300,6 +302,7 @@ class Episode:
                     self._live, {*parts, *self.context.recording.parts}, len(self.steps), error
                 )
         self._seen = self._last_seen = keep(observation, self.context.blobs)
+        self.context.on_seen(self._identity["id"], len(self.steps), self._seen)
         self._looked_at = self._live.seconds
         self._observed = time.monotonic()
         self._observing = self._observed - started
@@ -405,6 +408,7 @@ class Episode:
             return
         observation = await _observe(session, self.context.recording.parts, len(self.steps), "")
         self._last_seen = keep(observation, self.context.blobs)
+        self.context.on_seen(self._identity["id"], len(self.steps), self._last_seen)
         self._did("(driven from outside)", {})
 
     def _did(self, text: str, info: dict[str, Json]) -> None:

@@ -20,6 +20,8 @@ class RunSettings:
     """How often a unit is played in one run before its fault is left standing."""
     same_in_a_row: int | None = SAME_IN_A_ROW
     """How often an agent's same fault or crash, with nothing in between that worked, stops the run; None: never."""
+    stopped: Callable[[], bool] = lambda: False
+    """Whether no other episode is to begin; those that are being played come to their end."""
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ async def run_units(
     streaks = Streaks(settings.same_in_a_row)
 
     async def work() -> None:
-        while (job := _next(fresh, again)) is not None:
+        while not settings.stopped() and (job := _next(fresh, again)) is not None:
             unit, times = job
             played = await perform(unit, build, context, graders, attempt=store.attempts(unit.id))
             store.add_episode(unit.id, played.trajectory, played.verdicts)

@@ -254,6 +254,10 @@ class Store:
         """Attempts with this text in their ids; at most a hundred."""
         return self._attempts("instr(id, ?) > 0 ORDER BY ordinal LIMIT 100", part)
 
+    def latest_attempts(self, count: int) -> list[Attempt]:
+        """Newest first."""
+        return self._attempts("ordinal > 0 ORDER BY ordinal DESC LIMIT ?", count)
+
     def played_again(self) -> dict[str, tuple[int, int]]:
         """Units with more than one attempt: how many, and the unit's place in the plan (0 if it has none)."""
         place = "COALESCE((SELECT ordinal FROM unit WHERE id = t.unit), 0)"
@@ -263,7 +267,7 @@ class Store:
         with translate_errors(self._ledger):
             return {str(unit): (int(count), int(place)) for unit, count, place in self._db.execute(query)}
 
-    def _attempts(self, condition: str, value: str) -> list[Attempt]:
+    def _attempts(self, condition: str, value: str | int) -> list[Attempt]:
         with translate_errors(self._ledger):
             query = f"SELECT id, unit, ending, steps, seconds, time FROM trajectory WHERE {condition}"
             return [Attempt(*row) for row in self._db.execute(query, (value,))]
@@ -279,6 +283,18 @@ class Store:
     ) -> Iterator[tuple[UnitOfWork, Trajectory]]:
         """Those of them that nobody has graded at all."""
         return self._played("AND NOT EXISTS (SELECT 1 FROM verdict WHERE trajectory = t.id)", agents, on_damage)
+
+    def texts(self, after: int, size: int = _PAGE) -> list[tuple[int, str, bytes]]:
+        """The attempts that count, behind this place in the plan: place, unit and the record as it stands, unread. One
+        that is damaged is left out."""
+        query = (
+            "SELECT u.ordinal, u.id, CAST(r.record AS BLOB), t.hash FROM unit u "
+            f"JOIN trajectory t ON t.ordinal = {_COUNTED} JOIN trajectory_record r ON r.ordinal = t.ordinal "
+            "WHERE u.ordinal > ? ORDER BY u.ordinal LIMIT ?"
+        )
+        with translate_errors(self._ledger):
+            found = self._db.execute(query, (after, size)).fetchall()
+        return [(place, unit, record) for place, unit, record, stamp in found if digest(record) == stamp]
 
     def find_trajectory(self, name: str) -> tuple[str, str] | None:
         """Its id and its task's, by its own id or by a unit's; of a unit, the attempt that counts."""

@@ -24,6 +24,7 @@ from webassay.core.options import read_spec
 from webassay.core.progress import Progress
 from webassay.core.rater import RULES
 from webassay.core.text import quoted
+from webassay.core.trajectory import RecordedObservation
 from webassay.core.unit import UnitOfWork
 from webassay.environments.base import Environment, Reachable
 from webassay.llm.client import Budget, Patience
@@ -43,6 +44,7 @@ from webassay.play.settings import (
 from webassay.play.troubles import SAME_IN_A_ROW, Reason, reason_of
 from webassay.play.work import Played, TaskGrader
 from webassay.store import Store
+from webassay.store.live import LiveNotes
 from webassay.store.runs import damage_notices, extend_run, is_run, open_run, remove_empty
 from webassay.workbench.broken import in_vain
 from webassay.workbench.plan import PlannedRun, planned_run
@@ -165,6 +167,7 @@ class _Run:
             if resumed:
                 await self._ask_model()
             async with place as environment, Browser(chromium, headed=options.headed) as browser:
+                live = LiveNotes(store.path)
                 context = EpisodeContext(
                     browser,
                     environment,
@@ -173,10 +176,14 @@ class _Run:
                     recording=options.recording,
                     settings=_session_settings(store, options),
                     offline=options.offline,
+                    on_seen=partial(_noted, live),
                 )
                 if not (options.keep_going or options.offline or isinstance(place, Reachable)):
                     await self._rehearse(left, context)
-                await self._play(store, context, graders, named)
+                try:
+                    await self._play(store, context, graders, named, live)
+                finally:
+                    live.clear()
 
     def _named(self, store: Store) -> list[str]:
         """What reports call the agents, if this run can go on with them."""
@@ -232,13 +239,19 @@ class _Run:
                 await start_agent(partial(builder.agent, unit, task), task, context)
 
     async def _play(
-        self, store: Store, context: EpisodeContext, graders: Sequence[TaskGrader], named: Sequence[str]
+        self,
+        store: Store,
+        context: EpisodeContext,
+        graders: Sequence[TaskGrader],
+        named: Sequence[str],
+        live: LiveNotes,
     ) -> None:
         options, tell, told = self.builder.options, self.setup.tell, set[tuple[str, str, str]]()
         trouble = ""
 
         def done(played: Played, run: RunProgress) -> None:
             nonlocal trouble
+            live.forget(played.trajectory.id)
             reason = reason_of(played.unit, played.trajectory, played.verdicts[0] if played.verdicts else None)
             bad = reason is not None and reason.kind != "abstain"
             trouble = f"{reason.kind}: {reason.text}" if reason and bad else trouble
@@ -252,8 +265,18 @@ class _Run:
                 lines = fault.trace.rstrip().splitlines()[-LAST_LINES:] if fault and reason.kind == "crash" else []
                 tell("\n".join([f"{reason.kind} in {quoted(played.unit.id)}: {reason.text}", *lines]))
 
-        settings = RunSettings(options.workers, same_in_a_row=None if options.keep_going else SAME_IN_A_ROW)
-        await run_units(store, self.builder, context, graders, agents=named, settings=settings, on_done=done)
+        settings = RunSettings(
+            options.workers,
+            same_in_a_row=None if options.keep_going else SAME_IN_A_ROW,
+            stopped=lambda: live.stop_is_wanted,
+        )
+        ended = await run_units(store, self.builder, context, graders, agents=named, settings=settings, on_done=done)
+        if ended.left and live.stop_is_wanted:
+            tell(f"Stopped from the viewer, with {ended.left} episodes left. The same command goes on from there.")
+
+
+def _noted(live: LiveNotes, trajectory: str, step: int, seen: RecordedObservation) -> None:
+    live.note(trajectory, step, seen.url, seen.title, seen.screenshot.hash if seen.screenshot else "")
 
 
 def _cell(setup: Setup, out: Path, options: PlayOptions, keys: tuple[Path, ...]) -> ProgramCell | None:

@@ -21,11 +21,14 @@ from webassay.compose.given import Paths, paths
 from webassay.compose.setup import Setup
 from webassay.compose.tasks import TaskSet
 from webassay.core.errors import InputError
-from webassay.core.rater import Rater
+from webassay.core.rater import RULES, Rater
 from webassay.core.registry import nearest
 from webassay.core.report import Report
+from webassay.core.summary import Attempt
 from webassay.store import LEDGER, Store
+from webassay.store.blobs import BlobFolder
 from webassay.store.connections import is_being_written
+from webassay.store.live import LiveNote, ask_to_stop, live_notes, stop_is_wanted
 from webassay.store.runs import is_run, open_run
 from webassay.workbench.report import Graders, named
 from webassay.workbench.show import Recorded
@@ -34,6 +37,7 @@ T = TypeVar("T")
 
 MOST_KEPT = 64
 """Results of one run that are kept, such as its report by one grader."""
+LATEST = 12
 SHARE = 0.2
 """The most time that goes into reading a run that changes all the time."""
 
@@ -60,6 +64,17 @@ class Kept(NamedTuple):
 
     def is_fresh(self, changes: Hashable) -> bool:
         return changes == self.changes or time.monotonic() - self.since < self.took / SHARE
+
+
+class LiveView(NamedTuple):
+    run: str
+    is_live: bool
+    planned: int
+    done: int
+    notes: tuple[LiveNote, ...]
+    latest: tuple[tuple[Attempt, str], ...]
+    """With their status by the rules, newest first."""
+    stopping: bool
 
 
 class ShelvedRun:
@@ -130,6 +145,29 @@ class ShelvedRun:
     def is_live(self) -> bool:
         """Whether a process writes to it right now."""
         return is_being_written(self.path)
+
+    @property
+    def blobs(self) -> BlobFolder:
+        """Pictures, trees and logs; they may be read by several threads at once."""
+        with self.open() as recorded:
+            return recorded.store.blobs
+
+    def live(self) -> LiveView:
+        """What is being played in it, and what was played last."""
+        with self.open() as recorded:
+            store = recorded.store
+            latest = []
+            for one in store.latest_attempts(LATEST):
+                verdict = store.verdict(one.trajectory_id, RULES)
+                latest.append((one, "not graded" if verdict is None else verdict.status))
+            planned = store.count_units()
+            return LiveView(
+                self.name, self.is_live, planned, planned - store.count_unfinished(), tuple(live_notes(self.path)),
+                tuple(latest), stop_is_wanted(self.path),
+            )  # fmt: skip
+
+    def ask_to_stop(self) -> None:
+        ask_to_stop(self.path)
 
     def blocks(self, rater: Rater) -> list[Block]:
         return self.kept(
