@@ -3,11 +3,12 @@
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
@@ -38,6 +39,15 @@ class Viewer:
     @property
     def token(self) -> str:
         return urlsplit(self.address).query.removeprefix("token=")
+
+    @contextmanager
+    def client(self) -> Iterator[httpx.Client]:
+        """One that has shown the token, and says that it comes from a page of the viewer."""
+        own = {"host": self.base.removeprefix("http://"), "origin": self.base}
+        with httpx.Client(base_url=f"http://127.0.0.1:{self.port}", headers=own) as made:
+            given = made.get(self.address.removeprefix(self.base)).headers["set-cookie"]
+            made.headers["cookie"] = given.partition(";")[0]
+            yield made
 
 
 class Serving(threading.Thread):

