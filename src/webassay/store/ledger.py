@@ -59,6 +59,7 @@ from webassay.store.integrity.seals import NUMBERED, digest, seal
 from webassay.store.integrity.structure import check_structure
 from webassay.store.integrity.sums import sums_fit, write_sums
 from webassay.store.integrity.wal import frames_of_index, is_all_known, read_wal
+from webassay.store.overview import AgentWords, TemplateSums, agent_words, template_sums
 from webassay.store.schema import VERSION, has_our_tables, make_tables
 
 LEDGER = "ledger.sqlite"
@@ -425,6 +426,11 @@ class Store:
                         raise unreadable_error(
                             self._ledger, "a summary of UnitOfWork", self._unit_id(unit), str(error)
                         ) from error
+
+    def overview(self, grader: str, raters: Collection[str] = ()) -> tuple[list[TemplateSums], dict[str, AgentWords]]:
+        """The sums of `rows`, made by SQLite."""
+        with translate_errors(self._ledger):
+            return template_sums(self._db, grader, _json_list(raters or None)), agent_words(self._db)
 
     # --- writing, inside ----------------------------------------------------------------------------------
 

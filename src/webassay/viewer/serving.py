@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -32,14 +32,26 @@ async def serve(
         make_app(shelf, access), log_config=None, access_log=False, server_header=False, lifespan="off",
         ws="none", timeout_graceful_shutdown=2, h11_max_incomplete_event_size=64_000,
     )  # fmt: skip
-    server = uvicorn.Server(config)
+    server = _Server(config)
     shown = socket.gethostname().lower() if _is_everywhere(host) else name
     ready(f"http://{f'[{shown}]' if ':' in shown else shown}:{bound}{path}?{TOKEN}={access.token}")
+    serving = asyncio.create_task(server.serve(sockets=[place]))
     try:
-        await server.serve(sockets=[place])
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        server.should_exit = True
+        await serving
+        raise
     finally:
         place.close()
         await asyncio.to_thread(shelf.close)
+
+
+class _Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Left to whoever runs the loop: Ctrl-C cancels it."""
+        yield
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -16,6 +16,7 @@ import msgspec
 
 from webassay.analysis.numbers.columns import gather
 from webassay.analysis.numbers.rows import Block, ResultRow, blocks_of_results, rows_in
+from webassay.analysis.results.overview import RunOverview, overview
 from webassay.analysis.results.report import report_of, summarize
 from webassay.compose.given import Paths, paths
 from webassay.compose.setup import Setup
@@ -183,6 +184,16 @@ class ShelvedRun:
             ("agents", rater.label),
             lambda _: frozenset(agent for block in self.blocks(rater) for agent in block["agent"]),
         )
+
+    def overview(self, rater: Rater) -> RunOverview:
+        """The report's success, counts and costs, at a tenth of its price."""
+
+        def make(store: Store) -> RunOverview:
+            sums, words = store.overview(rater.name, rater.counting)
+            told = words.values()
+            return overview(sums, {one.agent: one.baseline for one in told}, {one.agent: one.model for one in told})
+
+        return self.kept(("overview", rater.label), make)
 
     def report(self, rater: Rater) -> Report:
         """This run alone."""

@@ -80,6 +80,7 @@ def _where_to_look(path: Path, page: Path, failed: str) -> None:
     if failed:
         common.say(f"An episode that failed, and why: {opener} {common.quoted(path / 'failed.html')}")
         common.say(f"The same in the terminal: {webassay} show {run} '{failed}'")
+    common.say(f"All of it in your browser, step by step: {webassay} view {run}")
     common.say("Look closer:")
     for command, does in (
         (f"show {run}", "all episodes; with the name of one: that one"),

@@ -37,7 +37,10 @@ def view(
         common.say(f"{len(found)} {'run' if len(found) == 1 else 'runs'}. Open this address in your browser:")
         if not is_loopback(host):
             common.say("! Other machines can reach it, and what is sent is not encrypted.", stderr=True)
-        run_sync(serve(shelf, host=host, port=port, ready=_ready))
+        try:
+            run_sync(serve(shelf, host=host, port=port, ready=_ready))
+        except KeyboardInterrupt:
+            common.say("Stopped.", stderr=True)
 
 
 def _ready(address: str) -> None:

@@ -20,14 +20,19 @@ for (const choice of document.querySelectorAll("[data-submits]")) {
   choice.addEventListener("change", () => choice.form.requestSubmit());
 }
 
-// Parts that take longer than the rest of the page.
-for (const part of document.querySelectorAll("[data-load]")) {
+// Parts that take longer than the rest of the page; some only when they are opened.
+function load(holder, source) {
+  const part = holder.querySelector(".part") ?? holder;
   part.setAttribute("aria-busy", "true");
-  fetch(part.dataset.load)
+  fetch(source)
     .then((answer) => (answer.ok ? answer.text() : Promise.reject(new Error(answer.statusText))))
     .then((text) => { part.innerHTML = text; })
     .catch(() => { part.querySelector(".none")?.append(" It could not be loaded."); })
     .finally(() => part.removeAttribute("aria-busy"));
+}
+for (const holder of document.querySelectorAll("[data-load]")) load(holder, holder.dataset.load);
+for (const holder of document.querySelectorAll("details[data-load-later]")) {
+  holder.addEventListener("toggle", () => load(holder, holder.dataset.loadLater), { once: true });
 }
 
 let before = "";
