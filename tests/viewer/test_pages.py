@@ -149,6 +149,9 @@ async def test_a_task_shows_its_key_its_mistakes_and_every_attempt(tab, viewer, 
         assert await page.locator("article.shot img").evaluate_all(broken) == 0
         failed = shots.filter(has_text=BAD)
         assert "A change that was asked for was not made" in await failed.inner_text()
+        assert "The task has changed" not in key
+        await one.go(f"/key?task={TASK}&played=sha256:0")
+        assert "The task has changed since it was played" in await page.locator("body").inner_text()
 
 
 async def test_words_are_found_on_pages_in_answers_and_in_findings(tab, viewer):

@@ -294,7 +294,7 @@ class Store:
             "WHERE u.ordinal > ? ORDER BY u.ordinal LIMIT ?"
         )
         with translate_errors(self._ledger):
-            found = self._db.execute(query, (after, size)).fetchall()
+            found: list[tuple[Any, ...]] = self._db.execute(query, (after, size)).fetchall()
         return [(place, unit, record) for place, unit, record, stamp in found if digest(record) == stamp]
 
     def find_trajectory(self, name: str) -> tuple[str, str] | None:

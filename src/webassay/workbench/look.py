@@ -108,6 +108,7 @@ def task_view(run: ShelvedRun, task_id: str) -> TaskView:
         difficulty=task.difficulty,
         sites=task.sites,
         asked=asked_lines(task),
+        task_hash=task.content_hash(),
     )
     if task.template not in TEMPLATES:
         return made

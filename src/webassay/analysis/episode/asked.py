@@ -48,6 +48,8 @@ class TaskView:
     """Other natural routes; each must pass."""
     missing: str = ""
     """Why there is no key; empty if there is one."""
+    task_hash: str = ""
+    """Today's; an episode was played with the one that its trajectory names."""
 
 
 def asked_lines(task: Task) -> tuple[AskedLine, ...]:

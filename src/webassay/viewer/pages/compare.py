@@ -1,5 +1,7 @@
 """Agents against each other on the same tasks, those first where they differ."""
 
+from typing import Any
+
 from markupsafe import Markup
 from starlette.responses import Response
 
@@ -29,7 +31,7 @@ def compare(visit: PageVisit) -> Response:
     chosen = [name for name in known if name in asked_for or name.rpartition(" (")[0] in asked_for]
     chosen = chosen or (contestants if len(contestants) > 1 else known)[:MOST_AGENTS]
     asked = {**others, "agent": tuple(chosen)}
-    given = {"known": known, "chosen": chosen, "wanted": others, "anchor": ""}
+    given: dict[str, Any] = {"known": known, "chosen": chosen, "wanted": others, "anchor": ""}
     if len(chosen) < 2:
         return visit.page("compare.html", "Compare", **given, report=None)
     anchor = visit.one("anchor") if visit.one("anchor") in chosen else None

@@ -39,8 +39,8 @@ def episodes(visit: PageVisit) -> Response:
     sort = visit.one("sort") if visit.one("sort") in SORTS else "plan"
     units = found.units if sort == "plan" else sorted(found.units, key=SORTS[sort][1])
     start = visit.number("from", 0)
-    agents = found.facets.get("agent", {})
-    summary = look.report_on(shelf, rater, wanted).agents if 0 < len(agents) <= MOST_AGENTS else ()
+    agents = len(found.facets.get("agent", ()))
+    summary = look.report_on(shelf, rater, wanted).agents if 0 < agents <= MOST_AGENTS else ()
     return visit.page(
         "episodes.html",
         "Episodes",

@@ -33,7 +33,9 @@ def tasks(visit: PageVisit) -> Response:
 
 def key(visit: PageVisit) -> Response:
     """Built again from the plan of the run, which may take a while: the page that needs it comes first."""
-    return visit.page("key.html", "The key", view=look.task_view(visit.run(), visit.one("task")))
+    view, played = look.task_view(visit.run(), visit.one("task")), visit.all("played")
+    changed = bool(view.task_hash and played) and set(played) != {view.task_hash}
+    return visit.page("key.html", "The key", view=view, changed=changed)
 
 
 class Attempted(NamedTuple):
@@ -50,6 +52,7 @@ class Attempted(NamedTuple):
     why: tuple[str, ...]
     goal: str = ""
     """What the agent was told."""
+    task_hash: str = ""
 
 
 def task(visit: PageVisit) -> Response:
@@ -64,6 +67,7 @@ def task(visit: PageVisit) -> Response:
     attempts = [_attempted(visit, one, rater) for one in units[:MOST_ATTEMPTS]]
     return visit.page(
         "task.html", name, name=name, run=first.run, attempts=attempts, left_out=len(units) - len(attempts),
+        played=sorted({one.task_hash for one in attempts if one.task_hash}),
         goal=next((one.goal for one in attempts if one.goal), ""),
         made_for=sorted({one.row.template for one in units if one.row.template}),
     )  # fmt: skip
@@ -85,7 +89,7 @@ def _attempted(visit: PageVisit, one: ShelvedUnit, rater: Rater) -> Attempted:
     told = look.reasons(verdict) if verdict is not None and status != "pass" else []
     goal = trajectory.goal.at({site: f"{site}:" for site in trajectory.bases}).instruction
     answer = trajectory.answer or trajectory.ending.message
-    return empty._replace(picture=picture, answer=answer, why=tuple(told), goal=goal)
+    return empty._replace(picture=picture, answer=answer, why=tuple(told), goal=goal, task_hash=trajectory.task_hash)
 
 
 TASKS = Page("tasks", "/tasks", "Which agents do which tasks.", tasks, title="Tasks", place=4)
