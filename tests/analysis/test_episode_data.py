@@ -71,7 +71,7 @@ class TestMarks:
         assert self.shapes(Action.of("goto", "http://x/"), Action.of("keyboard_press", "Enter")) == []
         assert label_of(Action.of("keyboard_press", "Enter")) == "keyboard press “Enter”"
 
-    @pytest.mark.parametrize("form", ["JPEG", "PNG"])
+    @pytest.mark.parametrize("form", ["JPEG", "PNG", "GIF", "WEBP"])
     def test_sizes_come_from_the_head_of_a_picture(self, form, tmp_path):
         path = tmp_path / "one"
         Image.new("RGB", (321, 123), "teal").save(path, form)

@@ -132,8 +132,19 @@ def sizes_of(refs: Mapping[str, BlobRef], blobs: Blobs) -> dict[str, tuple[int, 
 _HEAD = 65_536
 
 
+def _size_by_pillow(head: bytes) -> tuple[int, int] | None:
+    from PIL import Image, UnidentifiedImageError  # noqa: PLC0415 - pictures of others
+
+    try:
+        return Image.open(io.BytesIO(head), formats=("GIF", "WEBP")).size
+    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+        return None
+
+
 def size_in(head: bytes) -> tuple[int, int] | None:
-    """Hundreds of pictures are asked, so only JPEG and PNG are read here, the two that are recorded."""
+    """Hundreds of pictures are asked, so the two kinds that are recorded are read here. None: it is no picture."""
+    if head[:4] in (b"GIF8", b"RIFF"):
+        return _size_by_pillow(head)
     if head[:8] == b"\x89PNG\r\n\x1a\n" and len(head) >= 24:
         width, height = struct.unpack(">II", head[16:24])
         return (width, height) if width and height else None

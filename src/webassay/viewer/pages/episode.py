@@ -1,6 +1,6 @@
 """One episode: every step with its picture, the answer against the key, what changed, and why it got its verdict."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -29,17 +29,20 @@ class LinkedPictures:
 
     linked = True
 
-    def __init__(self, run: str, unreadable: dict[str, str]) -> None:
-        self._run, self._unreadable = run, unreadable
+    def __init__(self, run: str, known: Container[str], unreadable: Mapping[str, str]) -> None:
+        """`known`: hashes of those that are pictures."""
+        self._run, self._known, self._unreadable = run, known, unreadable
 
     def source(self, ref: BlobRef) -> str:
-        return "" if ref.hash in self._unreadable else of_blob(self._run, ref.hash)
+        return of_blob(self._run, ref.hash) if ref.hash in self._known else ""
 
     def thumb(self, ref: BlobRef) -> str:
-        return "" if ref.hash in self._unreadable else address("/thumb", run=self._run, hash=ref.hash)
+        return address("/thumb", run=self._run, hash=ref.hash) if ref.hash in self._known else ""
 
     def reason(self, ref: BlobRef) -> str:
-        return f"The picture is missing: {self._unreadable.get(ref.hash, '')}"
+        if ref.hash in self._unreadable:
+            return f"The picture is missing: {self._unreadable[ref.hash]}"
+        return "The picture cannot be shown: it is neither JPEG nor PNG, GIF or WebP."
 
     def anchor(self, ref: BlobRef) -> str:
         return ""
@@ -69,7 +72,7 @@ def episode(visit: PageVisit) -> Response:
     unit = visit.one("unit")
     given |= {
         "run": run,
-        "pictures": LinkedPictures(run, dict(view.unreadable)),
+        "pictures": LinkedPictures(run, given["sizes"], view.unreadable),
         "more_at": lambda number: address("/more", run=run, unit=trajectory.id, step=number),
         "attempt_at": lambda id: of_episode(run, id),
         "start": visit.number("step", 0),
