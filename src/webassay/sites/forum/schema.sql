@@ -32,7 +32,7 @@ CREATE TABLE subscriptions (
     forum_id INTEGER NOT NULL REFERENCES forums (id),
     since TEXT NOT NULL,
     PRIMARY KEY (user_id, forum_id)
-) STRICT, WITHOUT ROWID;
+) STRICT;                                   -- with rowids, so that comparing it looks at what changed only
 CREATE INDEX subscriptions_by_forum ON subscriptions (forum_id);
 
 CREATE TABLE bans (
