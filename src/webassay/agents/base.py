@@ -89,11 +89,12 @@ class BrowserDriver(Protocol):
 async def without_exit(ask: Callable[[], Awaitable[T]], name: str) -> T:
     """Where `wait_for` runs it in a task of its own, a SystemExit would end the process, whoever catches it later."""
     try:
-        answer = ask()
+        answer: Any = ask()  # Somebody else's code, whatever it promises.
         if not inspect.isawaitable(answer):
             called = getattr(getattr(ask, "func", ask), "__name__", "a method")
             raise AgentError(f"{called} of {name} is not a coroutine.", hint=f"Write `async def {called}`.")
-        return await answer
+        made: T = await answer
+        return made
     except SystemExit as error:
         raise AgentError(f"{name} tried to end the process.") from error
 

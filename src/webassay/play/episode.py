@@ -342,8 +342,9 @@ class Episode:
         return step
 
     async def _announce_step(self) -> None:
-        if isinstance(self._stage, Following):
-            await self._stage.at_step(len(self.steps))
+        stage: object = self._stage
+        if isinstance(stage, Following):
+            await stage.at_step(len(self.steps))
 
     async def _carry_out(self, decision: Decision, acting: "Acting") -> None:
         most, given = self.context.limits.actions_a_step, len(decision.actions)

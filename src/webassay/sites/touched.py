@@ -130,6 +130,7 @@ class TouchLog:
         table = self._followed_tables.get(name)
         if table is None or change.database_name != "main":
             return
+        keys: list[Key]
         if table.by_rowid:
             keys = [(change.rowid,), (change.rowid_new,)]
         else:

@@ -60,8 +60,12 @@ async def look(setup: Setup, site: str, path: str = "/", user: str = "", world_s
         logins={site: user} if user else {},
         world_seed=world_seed,
     )
+    page: Observation | None = None
     async with open_arena(setup) as arena, Episode(task, arena, id="look") as episode:
-        return await episode.observe(["tree"])
+        page = await episode.observe(["tree"])
+    if page is None:  # An episode keeps what went wrong in it to itself.
+        raise InputError(f"{path} of {site} cannot be shown: {episode.trajectory.ending.message}")
+    return page
 
 
 class Exercise:

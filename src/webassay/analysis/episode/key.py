@@ -74,7 +74,7 @@ def _response(check: ResponseCheck, protocol: str, trajectory: Trajectory) -> It
     ):
         found = "(unreadable)" if value is None else compact(value.get(name), 2000)
         of_it = said.get(f"response.{what}")
-        yield KeyLine(what, expected, found, of_it and of_it.status, of_it.message if of_it else "")
+        yield KeyLine(what, expected, found, of_it.status if of_it else None, of_it.message if of_it else "")
 
 
 def _expected(value: object) -> str:

@@ -1,5 +1,6 @@
 """Everything that belongs to one step, joined: what it did, what it caused, and what was said of it."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -119,7 +120,7 @@ def _facts_by_step(evidence: Sequence[EvidenceView]) -> Mapping[int, Sequence[st
 
 
 def _seconds(step: Step) -> float:
-    return sum(getattr(step.timing, name) for name, _ in PHASES)
+    return math.fsum(getattr(step.timing, name) for name, _ in PHASES)
 
 
 def _phases(step: Step, longest: float) -> Iterator[Phase]:

@@ -283,7 +283,9 @@ def _frames(said: Mapping[str, Any], steps: Mapping[int, int], criteria: int) ->
         scores = tuple(_whole(one) for one in relevance.get(number, ()))
         chosen = frozenset(place for place, group in enumerate(groups) if number in group)
         told = unseen.get(number, "")
-        made.append(FrameView(number, steps.get(number), scores, chosen, told or ", ".join(how), number in unseen))
+        made.append(
+            FrameView(number, steps.get(number), scores, chosen, told or ", ".join(how), unseen=number in unseen)
+        )
     return tuple(made)
 
 
@@ -392,7 +394,7 @@ def _published_frames(stages: Mapping[str, Any], steps: Mapping[int, int], crite
         chosen = frozenset(number for number in range(criteria) if place in grouped.get(str(number), ()))
         unseen = not chosen
         how = "it was worth too little to every criterion" if unseen else "looked at"
-        yield FrameView(place + 1, steps.get(place + 1), scores, chosen, how, unseen)
+        yield FrameView(place + 1, steps.get(place + 1), scores, chosen, how, unseen=unseen)
 
 
 # --- judges that give each page a score -----------------------------------------------------------------------

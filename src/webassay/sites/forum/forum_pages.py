@@ -1,6 +1,7 @@
 """The front page, forums and the directory of them."""
 
 import re
+from typing import Any
 
 from starlette.responses import Response
 
@@ -47,7 +48,7 @@ async def forum(visit: ForumVisit, sort: str) -> Response:
     return visit.render("forum.html", posts=posts, sorts=SORTS, ranges=RANGES, **about(visit, found))
 
 
-def about(visit: ForumVisit, found: Row) -> dict[str, object]:
+def about(visit: ForumVisit, found: Row) -> dict[str, Any]:
     """What stands beside everything in a forum."""
     world, number = visit.world, int(found["id"])
     return {

@@ -1,6 +1,7 @@
 """Search: submissions by their words, comments by what they contain, and suggestions while typing."""
 
 import re
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
@@ -9,7 +10,7 @@ from starlette.responses import Response
 from webassay.sites.forum.listing import ON_A_PAGE, POST, POSTS, RANGES, PostList, own_votes, page_number, since
 from webassay.sites.forum.user_pages import COMMENT, COMMENTS
 from webassay.sites.forum.web import ForumVisit
-from webassay.sites.kit import SqlValue
+from webassay.sites.kit import Row, SqlValue
 from webassay.sites.receipts import ours_all
 from webassay.sites.web.grids import sql_lower
 from webassay.sites.web.lists import one_of
@@ -56,8 +57,10 @@ async def search(visit: ForumVisit) -> Response:
     one_of("time range", query.get("t") or "all", list(RANGES))
     one_of("order", query.get("sort") or "relevance", list(ORDERS))
     page, words = page_number(query), search_words(text)
-    context = {"sorts": ORDER_NAMES, "ranges": RANGES, "kinds": KINDS, "places": PLACES, "text": text, "inside": inside,
-               "errors": _unknown(visit), "posts": None, "comments": None, "more": "", "page": page}  # fmt: skip
+    context: dict[str, Any] = {
+        "sorts": ORDER_NAMES, "ranges": RANGES, "kinds": KINDS, "places": PLACES, "text": text, "inside": inside,
+        "errors": _unknown(visit), "posts": None, "comments": None, "more": "", "page": page,
+    }  # fmt: skip
     if words and not context["errors"]:
         found = _comments(visit, words, page) if inside == "comments" else _submissions(visit, words, page)
         more = {**query, "p": page + 1}
@@ -96,7 +99,7 @@ def _narrowed(visit: ForumVisit, posted: str) -> tuple[list[str], list[SqlValue]
     return conditions, values
 
 
-def _submissions(visit: ForumVisit, words: list[str], page: int) -> list[dict[str, SqlValue]]:
+def _submissions(visit: ForumVisit, words: list[str], page: int) -> list[Row]:
     query = visit.request.query_params
     conditions, values = _narrowed(visit, "s")
     kind, sort = query.get("kind") or "any", query.get("sort") or "relevance"
@@ -112,7 +115,7 @@ def _submissions(visit: ForumVisit, words: list[str], page: int) -> list[dict[st
     )  # fmt: skip
 
 
-def _comments(visit: ForumVisit, words: list[str], page: int) -> list[dict[str, SqlValue]]:
+def _comments(visit: ForumVisit, words: list[str], page: int) -> list[Row]:
     conditions, values = _narrowed(visit, "c")
     conditions += ["instr(lower(c.body), ?)"] * len(words)
     values += [sql_lower(word) for word in words]

@@ -98,7 +98,8 @@ def read_thread(visit: ForumVisit, submission_id: int, sort: str, page: int, roo
 
 def _page_of(tops: list[int], sizes: dict[int, int], page: int) -> tuple[list[int], bool]:
     """Whole threads, until a page is full."""
-    at, shown, found = 1, 0, []
+    at, shown = 1, 0
+    found: list[int] = []
     for number in tops:
         if shown >= ON_A_PAGE:
             at, shown = at + 1, 0

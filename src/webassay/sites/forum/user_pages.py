@@ -1,5 +1,7 @@
 """People: what they posted, what was voted on it, and writing to them."""
 
+from typing import Any
+
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -76,7 +78,7 @@ def _comments(visit: ForumVisit, person: Row, most: int, page: int) -> list[Row]
     )  # fmt: skip
 
 
-def _about(visit: ForumVisit, person: Row) -> dict[str, object]:
+def _about(visit: ForumVisit, person: Row) -> dict[str, Any]:
     return {
         "person": person,
         "moderated": visit.world.rows(

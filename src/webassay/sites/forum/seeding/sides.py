@@ -1,6 +1,7 @@
 """What stands beside the posts: subscriptions, votes, blocks, reports, messages, and what moderators did."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import apsw
 
@@ -48,22 +49,27 @@ def _log(db: apsw.Connection, forum: int, moderator: int, action: str, what: tup
     )
 
 
+def _rows(db: apsw.Connection, sql: str, values: tuple[Any, ...] = ()) -> list[Any]:
+    return db.execute(sql, values).fetchall()
+
+
 def _moderator(db: apsw.Connection, forum: int, number: int) -> int:
-    found = db.execute("SELECT user_id FROM moderators WHERE forum_id = ? ORDER BY user_id", (forum,)).fetchall()
+    found = _rows(db, "SELECT user_id FROM moderators WHERE forum_id = ? ORDER BY user_id", (forum,))
     return int(found[number % len(found)][0])
 
 
 def _log_removals(db: apsw.Connection) -> None:
-    for number, forum, title, reason, created in db.execute(
-        "SELECT id, forum_id, title, removal_reason, created_at FROM submissions WHERE state = 'removed' ORDER BY id"
-    ).fetchall():
+    for number, forum, title, reason, created in _rows(
+        db,
+        "SELECT id, forum_id, title, removal_reason, created_at FROM submissions WHERE state = 'removed' ORDER BY id",
+    ):
         moment = datetime.fromisoformat(str(created)) + timedelta(minutes=7 + int(number) % 600)
         what = (str(title), f"/s/{number}", str(reason), moment)
         _log(db, int(forum), _moderator(db, int(forum), int(number)), "removed a submission", what)
 
 
 def _pin(db: apsw.Connection, stream: Stream) -> None:
-    for (forum,) in db.execute("SELECT id FROM forums ORDER BY id").fetchall():
+    for (forum,) in _rows(db, "SELECT id FROM forums ORDER BY id"):
         if stream.chance(2, 5):
             found = db.execute(
                 "SELECT id FROM submissions WHERE forum_id = ? AND kind = 'text' AND state = 'visible' AND NOT locked"
@@ -80,10 +86,11 @@ def _report(db: apsw.Connection, stream: Stream, users: int, known: tuple[Topic,
     for kind, table, chances in (("submission", "submissions", 90), ("comment", "comments", 420)):
         join = "" if kind == "submission" else "JOIN submissions AS s ON s.id = p.submission_id"
         forum_of = "p.forum_id" if kind == "submission" else "s.forum_id"
-        found = db.execute(
+        found = _rows(
+            db,
             f"SELECT p.id, {forum_of}, p.user_id, p.state, p.created_at, p.downs > p.ups FROM {table} AS p {join}"
-            " ORDER BY p.id"
-        ).fetchall()
+            " ORDER BY p.id",
+        )
         for number, forum, author, state, created, disliked in found:
             own = stream.child(kind, int(number))
             waiting = int(forum) in busy and str(created) > "2025-07"
@@ -112,7 +119,7 @@ def _report(db: apsw.Connection, stream: Stream, users: int, known: tuple[Topic,
 
 
 def _ban(db: apsw.Connection, stream: Stream, people: list[Person]) -> None:
-    for (forum,) in db.execute("SELECT id FROM forums ORDER BY id").fetchall():
+    for (forum,) in _rows(db, "SELECT id FROM forums ORDER BY id"):
         own = stream.child(int(forum))
         for _ in range(own.long_tail(7)):
             person = people[own.between(len(REGULARS), len(people) - 1)]
@@ -144,11 +151,12 @@ def _vote(db: apsw.Connection, stream: Stream, person: Person) -> None:
             320,
         ),
     ):
-        found = db.execute(
+        found = _rows(
+            db,
             f"SELECT id, ups, downs FROM {column} WHERE state = 'visible' AND user_id <> ? AND {condition}"
             " AND created_at > ? ORDER BY id DESC LIMIT 2000",
             (person.id, text_of(person.joined)),
-        ).fetchall()
+        )
         for number, ups, downs in sorted(stream.sample(found, min(most, len(found) // 2))):
             up = int(downs) == 0 or (int(ups) > 0 and stream.chance(5, 6))
             db.execute(f"INSERT INTO {table} VALUES (?, ?, ?)", (person.id, number, 1 if up else -1))
@@ -160,9 +168,7 @@ def _avoid(db: apsw.Connection, stream: Stream, person: Person, users: int) -> N
     for number in dict.fromkeys(stream.between(len(REGULARS) + 1, users) for _ in range(stream.between(1, 4))):
         since = NOW - timedelta(days=1 + stream.below(300), seconds=stream.below(80_000))
         db.execute("INSERT INTO blocks VALUES (?, ?, ?)", (person.id, number, text_of(since)))
-    found = db.execute(
-        "SELECT id FROM submissions WHERE user_id <> ? ORDER BY id DESC LIMIT 400", (person.id,)
-    ).fetchall()
+    found = _rows(db, "SELECT id FROM submissions WHERE user_id <> ? ORDER BY id DESC LIMIT 400", (person.id,))
     for (number,) in sorted(stream.sample(found, stream.between(3, 9))):
         db.execute("INSERT INTO hidden_submissions VALUES (?, ?)", (person.id, number))
 
