@@ -28,7 +28,9 @@ class TopOfForum(Retrieve, abstract=True):
     ways = {"by-address": {"address": True}}
     sort: ClassVar[str] = "hot"
     column: ClassVar[str] = "comment_count"
-    """What has to be read of each."""
+    """What has to be read of each,"""
+    kind_needed: ClassVar[str] = ""
+    """or of each of one kind."""
     counts: ClassVar[tuple[int, ...]] = (60, 75, 100, 150, 250)
 
     forum: str
@@ -50,7 +52,7 @@ class TopOfForum(Retrieve, abstract=True):
     def end(self, world: World, *, sort: str = "", limit: int = 0, **how: Any) -> Parts:
         posts = queries.posts(world, self.forum, sort or self.sort)[: limit or self.count]
         yield from self.conclusion(posts, **how)
-        yield facts.listed(posts, self.column)
+        yield facts.listed([one for one in posts if self.kind_needed in ("", one["kind"])], self.column)
         yield queries.forum_list(self.forum, self.sort)
         on_pages = pages_of(len(posts), pages.ON_A_PAGE)
         yield Effort(len(posts), on_pages, on_pages + 6)
@@ -203,6 +205,7 @@ class MostLinkedSite(TopOfForum):
     reads = ("site",)
     sort = "top"
     column = "url"
+    kind_needed = "link"
     counts = (75, 100, 150, 250)
     misread = {**FIRST, "second": {"place": 1}, "sorted-by-heat": {"sort": "hot"}}
 

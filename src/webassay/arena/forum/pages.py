@@ -249,6 +249,8 @@ class Said(NamedTuple):
     points: int
     ups: int
     downs: int
+    path: str
+    """Of its permalink."""
 
 
 def said(page: Observation) -> Reading[list[Said]]:
@@ -258,8 +260,10 @@ def said(page: Observation) -> Reading[list[Said]]:
         for inside in groups(one, "listitem"):
             points = next((match for node in inside if (match := _SCORED.search(node.name))), None)
             if points is not None:
-                named = [node.name for node in inside if node.role == "link"]
-                found.append(Said(named[1], named[2], *(int(points[place]) for place in (1, 2, 3))))
+                named = [node for node in inside if node.role == "link"]
+                link = next(node for node in named if node.name == "Permalink")
+                counts = (int(points[place]) for place in (1, 2, 3))
+                found.append(Said(named[1].name, named[2].name, *counts, urlsplit(link.url).path))
     return found
 
 
