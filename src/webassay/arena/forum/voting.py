@@ -123,7 +123,7 @@ class UnsubscribeFromSmall(Mutate):
     name = "forum.unsubscribe-from-small"
     chore = "massive_memory"
     instruction = "Unsubscribe me from every forum that has fewer than {fewest} submissions."
-    levels = ("medium", "hard")
+    levels = ("hard",)
     misread = {"few-subscribers": {"measure": "subscribers"}}
     ways = {"by-subscriptions": {"by_subscriptions": True}}
 
@@ -196,7 +196,7 @@ class DeleteUnloved(Mutate):
     def draw(cls, world: World, stream: Stream) -> Self:
         user = queries.talker(world, stream, 20, 110)
         forum = stream.choice(sorted({one["forum"] for one in queries.comments_by(world, user)}))
-        return cls(user, forum, stream.choice((0, 1, 2, 5)))
+        return cls(user, forum, stream.choice((0, 2, 3, 5)))
 
     def end(self, world: World, *, slack: int = 0) -> Parts:
         every = queries.comments_by(world, self.user)

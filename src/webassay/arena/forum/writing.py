@@ -91,9 +91,9 @@ class PostDigest(Mutate):
     name = "forum.post-digest"
     chore = "long_term_memory"
     instruction = (
-        "Which submissions in /f/{forum} are the first, the {second}th and the {third}th under Top, over all time? Post "
-        'their titles, in this order and one in a line, as a text submission with the title "Best of {forum}". Post it '
-        "in the forum that comes right after {forum} when you sort the forums by submissions."
+        "Which submissions in /f/{forum} are number 1, number {second} and number {third} under Top, over all time? "
+        'Post their titles, in this order and one in a line, as a text submission with the title "Best of {forum}". '
+        "Post it in the forum that comes right after {forum} when you sort the forums by submissions."
     )
     levels = ("medium", "hard")
     misread = {"hot-instead": {"sort": "hot"}, "forum-before": {"step": -1}}
@@ -151,8 +151,8 @@ class RepostBestPicture(Mutate):
     name = "forum.repost-best-picture"
     chore = "massive_memory"
     instruction = (
-        "Post the picture with the most points among those that {person} has submitted to /f/{forum} again in /f/{there}. "
-        'Give it the title "{title}".'
+        "Look at the pictures that {person} has submitted to /f/{forum}. Post the one with the most points again in "
+        '/f/{there}. Give it the title "{title}".'
     )
     levels = ("medium", "hard")
     misread = {"newest-picture": {"newest": True}, "best-submission-of-all": {"forum": ""}}
@@ -282,7 +282,10 @@ class AddNote(Mutate):
 
     name = "forum.add-note"
     chore = "massive_memory"
-    instruction = 'Change the title of my most commented submission in /f/{forum}: add " {note}" at its end. Leave its text as it is.'
+    instruction = (
+        'Change the title of my most commented submission in /f/{forum}: add " {note}" at its end. '
+        "Leave its text as it is."
+    )
     levels = ("medium", "hard")
     misread = {"most-points": {"measure": "points"}, "all-forums": {"forum": ""}}
     may_agree = ("all-forums",)
