@@ -101,7 +101,9 @@ class DifferentPosters(TopOfForum):
         '"busiest", the name of the one with the most of these submissions.'
     )
     reads = ("busiest",)
+    levels = ("hard",)
     sort = "new"
+    counts = (60, 75, 100, 150)
     column = "title"
     misread = {**FIRST, "sorted-by-heat": {"sort": "hot"}, "submissions-counted": {"apart": True}}
 

@@ -48,7 +48,7 @@ class DismissGroundless(Mutate):
         'Go through the open reports in /f/{forum}. Dismiss those with the reason "{reason}" that are about something '
         "with at least {points} points."
     )
-    levels = ("easy", "medium", "hard")
+    levels = ("medium",)
     misread = {"points-ignored": {"points": -(10**6)}, "other-reasons-too": {"reason": ""}}
     ways = {"one-at-a-time": {"again": True}}
 
@@ -94,7 +94,7 @@ class RemoveDisliked(Mutate):
         "Go through the open reports in /f/{forum}. Remove every reported comment that has fewer than {points} points "
         'and was reported as "{reason}", and give the same reason. Leave submissions alone.'
     )
-    levels = ("easy", "medium", "hard")
+    levels = ("medium", "hard")
     misread = {"points-ignored": {"points": 10**6}, "submissions-too": {"either": True}}
     may_agree = ("submissions-too",)
     ways = {"from-the-thread": {"thread": True}}

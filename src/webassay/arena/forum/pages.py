@@ -1,8 +1,9 @@
 """How to get about in the forum and read its pages, for reference solutions."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
+from itertools import takewhile
 from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
@@ -206,11 +207,12 @@ def _comment(nodes: list[Node], every: list[tuple[_Open, int]], above: int) -> C
     if points is None:
         return Comment("", 0, "", False, "", "", depth, above - 1 if above > 0 else -1, "")
     said = [node.name for node in nodes if node.role == "StaticText"]
-    after = next(place for place, node in enumerate(nodes) if node.name in ("Collapse", "Expand"))
+    fold = next(node for node in nodes if node.role == "button" and node.name in ("Collapse", "Expand"))
     before = next(place for place, node in enumerate(nodes) if node.role == "form")
-    text = nodes[after + 1 : before]
+    after = nodes.index(fold) + 1 + len([*_inside(nodes, fold)])
+    text = nodes[after:before]
     quote_at = next((node for node in text if node.role == "blockquote"), None)
-    quoted = [one for one in text if quote_at is not None and one.depth > quote_at.depth]
+    quoted = [] if quote_at is None else [*_inside(text, quote_at)]
     return Comment(
         next(node.name for node in nodes if node.role == "link"),
         int(points[1]),
@@ -228,6 +230,10 @@ def submitter(page: Observation) -> str:
     """On a submission's page."""
     place = next(place for place, node in enumerate(page.nodes) if node.name == "Submitted by")
     return page.nodes[place + 1].name
+
+
+def _inside(nodes: Sequence[Node], top: Node) -> Iterator[Node]:
+    return takewhile(lambda node: node.depth > top.depth, nodes[nodes.index(top) + 1 :])
 
 
 def votes(page: Observation) -> tuple[int, int]:
@@ -321,10 +327,8 @@ def report_of(inside: tuple[Node, ...]) -> Report:
     points = next(match for node in inside if (match := _REPORTED.search(node.name)))
     is_comment = any(node.name.startswith("Comment by") for node in inside)
     quote_at = next((node for node in inside if node.role == "blockquote"), None)
-    quoted = inside[inside.index(quote_at) + 1 :] if quote_at is not None else ()
-    text = tuple(
-        node for node in quoted if node.role == "StaticText" and quote_at is not None and node.depth > quote_at.depth
-    )
+    quoted = () if quote_at is None else (*_inside(inside, quote_at),)
+    text = tuple(node for node in quoted if node.role == "StaticText")
     return Report(inside[place + 1].name, named[0], named[1], int(points[1]), is_comment, text_of(text))
 
 

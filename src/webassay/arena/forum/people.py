@@ -298,7 +298,7 @@ class AuthorElsewhere(Retrieve):
         'the keys "author", "submissions" and "points".'
     )
     reads = ("author",)
-    levels = ("medium", "hard")
+    levels = ("medium",)
     misread = {
         "all-time": {"since": ""},
         "most-points-instead": {"sort": "top"},
@@ -348,13 +348,13 @@ class BestOfMine(Retrieve):
     name = "forum.best-of-mine"
     chore = "massive_memory"
     instruction = (
-        "Look at my {count} latest submissions. Which of those with more than {comments} comments has the most points? "
-        "Answer with its title."
+        "Look at my {count} latest submissions. Which of those with fewer than {comments} comments has the most "
+        "points? Answer with its title."
     )
     reads = ("*",)
     levels = ("medium", "hard")
     misread = {
-        "comments-ignored": {"comments": -1},
+        "comments-ignored": {"comments": 10**6},
         "all-submissions": {"count": 10**6},
         "first-page-only": {"count": 25},
         "most-comments": {"measure": "comment_count"},
@@ -371,13 +371,13 @@ class BestOfMine(Retrieve):
         user = stream.choice(("juniper_hale", queries.poster(world, stream, 35, 100)))
         most = len(queries.posts_by(world, user))
         count = stream.choice([count for count in (30, 40, 50, 75, 100, 120) if count <= most])
-        return cls(user, count, stream.between(4, 12))
+        return cls(user, count, stream.between(2, 6))
 
     def end(self, world: World, *, measure: str = "score") -> Parts:
         found = queries.posts_by(world, self.user)[: self.count]
-        talked = [one for one in found if one["comment_count"] > self.comments]
-        ranked: Sequence[Row] = sorted(talked, key=itemgetter(measure), reverse=True)
-        yield fair(len(talked) >= 3, clear(ranked, itemgetter(measure)))
+        quiet = [one for one in found if one["comment_count"] < self.comments]
+        ranked: Sequence[Row] = sorted(quiet, key=itemgetter(measure), reverse=True)
+        yield fair(len(quiet) >= 3, clear(ranked, itemgetter(measure)))
         yield Key.answer(top(ranked)["title"])
         yield facts.listed(found, "comment_count")
         yield Key.checkpoint("mine", PagePattern(site="forum", path=f"/u/{self.user}/submissions"))
@@ -389,4 +389,4 @@ class BestOfMine(Retrieve):
         else:
             page = yield from pages.open_person(page, self.user, "submissions")
         cards = yield from pages.read_list(page, self.count)
-        return answer(max((card for card in cards if card.comments > self.comments), key=lambda one: one.points).title)
+        return answer(max((card for card in cards if card.comments < self.comments), key=lambda one: one.points).title)
