@@ -46,7 +46,7 @@ class TopOfForum(Retrieve, abstract=True):
         """Fairness and the key."""
 
     @abstractmethod
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         """The response, once all are read."""
 
     def end(self, world: World, *, sort: str = "", limit: int = 0, **how: Any) -> Parts:
@@ -82,7 +82,7 @@ class CommentRanges(TopOfForum):
         yield fair(min(found.values()) >= 1)
         yield Key.answer(found)
 
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         return answer(_in_ranges([card.comments for card in cards]))
 
 
@@ -112,7 +112,7 @@ class DifferentPosters(TopOfForum):
         yield fair(clear(ranked, itemgetter(1)), len(ranked) < len(posts))
         yield Key.answer({"people": len(posts) if apart else len(ranked), "busiest": ranked[0][0]})
 
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         ranked = Counter(card.author for card in cards).most_common()
         return answer({"people": len(ranked), "busiest": ranked[0][0]})
 
@@ -138,7 +138,7 @@ class OldestOfTop(TopOfForum):
         yield fair([one["title"] for one in posts].count(oldest["title"]) == 1)
         yield Key.answer({"title": oldest["title"], "year": int(oldest["created_at"][:4])})
 
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         oldest = min(cards, key=lambda card: card.when)
         return answer({"title": oldest.title, "year": oldest.when.year})
 
@@ -167,7 +167,7 @@ class LongestSilence(TopOfForum):
         _, place = pick((times[place] - times[place + 1], place) for place in range(len(times) - 1))
         yield Key.answer(posts[place + later]["title"])
 
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         gaps = [(one.when - other.when, one.title) for one, other in itertools.pairwise(cards)]
         return answer(max(gaps, key=itemgetter(0))[1])
 
@@ -190,7 +190,7 @@ class MoreTalkThanLove(TopOfForum):
         yield fair(len(found) >= 3)
         yield Key.answer({"submissions": len(found), "comments": sum(found)})
 
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         found = [card.comments for card in cards if card.comments > card.points]
         return answer({"submissions": len(found), "comments": sum(found)})
 
@@ -230,7 +230,7 @@ class MostLinkedSite(TopOfForum):
         site, links = ranked[place]
         yield Key.answer({"site": site, "links": links})
 
-    def findings(self, cards: list[pages.Card]) -> Json:
+    def findings(self, cards: list[pages.PostCard]) -> Json:
         ((site, links),) = Counter(card.host for card in cards if card.host).most_common(1)
         return answer({"site": site, "links": links})
 

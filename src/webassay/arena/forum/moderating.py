@@ -72,7 +72,7 @@ class DismissGroundless(Mutate):
         yield Effort(len(every), on_pages, 5 + on_pages + len(found) * on_pages + on_pages)
 
     def solve(self, page: Observation, *, again: bool = False) -> Walk:
-        def wanted(report: pages.Report) -> bool:
+        def wanted(report: pages.Complaint) -> bool:
             return self.reason in ("", report.reason) and report.points >= self.points
 
         page = yield from pages.open_reports(page, self.forum)
@@ -135,7 +135,7 @@ class RemoveDisliked(Mutate):
         yield Effort(len(every), on_pages, 6 + 2 * on_pages + len(removed) * (on_pages + 4))
 
     def solve(self, page: Observation, *, thread: bool = False) -> Walk:
-        def wanted(report: pages.Report) -> bool:
+        def wanted(report: pages.Complaint) -> bool:
             return report.is_comment and report.reason == self.reason and report.points < self.points
 
         page = yield from pages.open_reports(page, self.forum)

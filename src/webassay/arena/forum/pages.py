@@ -76,7 +76,7 @@ def open_card(page: Observation, title: str) -> Steps:
 # --- lists of submissions ---------------------------------------------------------------------------------
 
 
-class Card(NamedTuple):
+class PostCard(NamedTuple):
     """A submission in a list."""
 
     title: str
@@ -98,7 +98,7 @@ class Card(NamedTuple):
         return urlsplit(self.link.url).path
 
 
-def cards(page: Observation) -> list[Card]:
+def cards(page: Observation) -> list[PostCard]:
     found = []
     for inside in groups(page, "listitem"):
         link = next((node for node in inside if node.role == "link" and _COMMENTS.fullmatch(node.name)), None)
@@ -115,12 +115,12 @@ def cards(page: Observation) -> list[Card]:
         up = next(node for node in inside if node.role == "button")
         comments = int(link.name.split()[0])
         found.append(
-            Card(title, author, forum, moment(when), int(points[1]), comments, host, "Picture" in tags, link, up)
+            PostCard(title, author, forum, moment(when), int(points[1]), comments, host, "Picture" in tags, link, up)
         )
     return found
 
 
-def read_list(page: Observation, count: int = 10**6) -> Reading[list[Card]]:
+def read_list(page: Observation, count: int = 10**6) -> Reading[list[PostCard]]:
     """So many, from this page of a list on."""
     found = cards(page)
     while len(found) < count and page.find("link", "More") is not None:
@@ -129,7 +129,7 @@ def read_list(page: Observation, count: int = 10**6) -> Reading[list[Card]]:
     return found[:count]
 
 
-def vote_here(page: Observation, wanted: Callable[[Card], bool], done: set[str], name: str = "Upvote") -> Steps:
+def vote_here(page: Observation, wanted: Callable[[PostCard], bool], done: set[str], name: str = "Upvote") -> Steps:
     """On all wanted submissions of a page that are not done."""
     while (card := next((one for one in cards(page) if one.path not in done and wanted(one)), None)) is not None:
         done.add(card.path)
@@ -162,7 +162,7 @@ def places(page: Observation) -> Reading[list[Place]]:
 # --- threads ----------------------------------------------------------------------------------------------
 
 
-class Comment(NamedTuple):
+class ThreadComment(NamedTuple):
     author: str
     """Empty if it was removed."""
     points: int
@@ -183,7 +183,7 @@ class _Open(NamedTuple):
     nodes: list[Node]
 
 
-def comments(page: Observation) -> list[Comment]:
+def comments(page: Observation) -> list[ThreadComment]:
     """On one page of a thread, as they stand there."""
     stack: list[_Open] = []
     every: list[tuple[_Open, int]] = []
@@ -199,13 +199,13 @@ def comments(page: Observation) -> list[Comment]:
     return [_comment(one.nodes, every, above) for one, above in every[1:]]
 
 
-def _comment(nodes: list[Node], every: list[tuple[_Open, int]], above: int) -> Comment:
+def _comment(nodes: list[Node], every: list[tuple[_Open, int]], above: int) -> ThreadComment:
     depth, place = 0, above
     while place > 0:
         depth, place = depth + 1, every[place][1]
     points = next((match for node in nodes if (match := _POINTS.fullmatch(node.name))), None)
     if points is None:
-        return Comment("", 0, "", False, "", "", depth, above - 1 if above > 0 else -1, "")
+        return ThreadComment("", 0, "", False, "", "", depth, above - 1 if above > 0 else -1, "")
     said = [node.name for node in nodes if node.role == "StaticText"]
     fold = next(node for node in nodes if node.role == "button" and node.name in ("Collapse", "Expand"))
     before = next(place for place, node in enumerate(nodes) if node.role == "form")
@@ -213,7 +213,7 @@ def _comment(nodes: list[Node], every: list[tuple[_Open, int]], above: int) -> C
     text = nodes[after:before]
     quote_at = next((node for node in text if node.role == "blockquote"), None)
     quoted = [] if quote_at is None else [*_inside(text, quote_at)]
-    return Comment(
+    return ThreadComment(
         next(node.name for node in nodes if node.role == "link"),
         int(points[1]),
         next(name for name in said if _TIME.fullmatch(name)),
@@ -247,7 +247,7 @@ def votes(page: Observation) -> tuple[int, int]:
 # --- people -----------------------------------------------------------------------------------------------
 
 
-class Said(NamedTuple):
+class PersonsComment(NamedTuple):
     """A comment on the page of who wrote it."""
 
     title: str
@@ -259,7 +259,7 @@ class Said(NamedTuple):
     """Of its permalink."""
 
 
-def said(page: Observation) -> Reading[list[Said]]:
+def said(page: Observation) -> Reading[list[PersonsComment]]:
     """From this page of a person's comments to the last."""
     found = []
     for one in (yield from every_page(page, "More")):
@@ -269,7 +269,7 @@ def said(page: Observation) -> Reading[list[Said]]:
                 named = [node for node in inside if node.role == "link"]
                 link = next(node for node in named if node.name == "Permalink")
                 counts = (int(points[place]) for place in (1, 2, 3))
-                found.append(Said(named[1].name, named[2].name, *counts, urlsplit(link.url).path))
+                found.append(PersonsComment(named[1].name, named[2].name, *counts, urlsplit(link.url).path))
     return found
 
 
@@ -303,7 +303,7 @@ def member_since(page: Observation) -> datetime:
 # --- moderation -------------------------------------------------------------------------------------------
 
 
-class Report(NamedTuple):
+class Complaint(NamedTuple):
     reason: str
     author: str
     title: str
@@ -321,7 +321,7 @@ def _report_items(page: Observation) -> Iterator[tuple[Node, ...]]:
     return (inside for inside in groups(page, "listitem") if any(node.role == "strong" for node in inside))
 
 
-def report_of(inside: tuple[Node, ...]) -> Report:
+def report_of(inside: tuple[Node, ...]) -> Complaint:
     place = next(place for place, node in enumerate(inside) if node.role == "strong")
     named = [node.name for node in inside if node.role == "link"]
     points = next(match for node in inside if (match := _REPORTED.search(node.name)))
@@ -329,7 +329,7 @@ def report_of(inside: tuple[Node, ...]) -> Report:
     quote_at = next((node for node in inside if node.role == "blockquote"), None)
     quoted = () if quote_at is None else (*_inside(inside, quote_at),)
     text = tuple(node for node in quoted if node.role == "StaticText")
-    return Report(inside[place + 1].name, named[0], named[1], int(points[1]), is_comment, text_of(text))
+    return Complaint(inside[place + 1].name, named[0], named[1], int(points[1]), is_comment, text_of(text))
 
 
 def open_reports(page: Observation, forum: str) -> Steps:
@@ -337,13 +337,13 @@ def open_reports(page: Observation, forum: str) -> Steps:
     return (yield from links(page, "Reports"))
 
 
-def reports(page: Observation) -> Reading[list[Report]]:
+def reports(page: Observation) -> Reading[list[Complaint]]:
     """From this page of the queue to the last."""
     pages = yield from every_page(page, "More")
     return [report_of(inside) for one in pages for inside in _report_items(one)]
 
 
-def act_on(page: Observation, wanted: Callable[[Report], bool], role: str, name: str) -> Reading[Observation | None]:
+def act_on(page: Observation, wanted: Callable[[Complaint], bool], role: str, name: str) -> Reading[Observation | None]:
     """Clicks what stands under the first wanted report, on this page or one that follows; None without one."""
     while True:
         for inside in _report_items(page):

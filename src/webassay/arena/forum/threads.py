@@ -40,7 +40,7 @@ class WholeThread(Retrieve, abstract=True):
         """Fairness and the key."""
 
     @abstractmethod
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         """The response, once all are read."""
 
     def end(self, world: World, **how: Any) -> Parts:
@@ -90,7 +90,7 @@ class BusiestTalker(WholeThread):
         name, count = top(ranked)
         yield Key.answer({"name": name, "comments": count})
 
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         ((name, count),) = Counter(one.author for one in said if one.author != submitter).most_common(1)
         return answer({"name": name, "comments": count})
 
@@ -125,7 +125,7 @@ class RepliesToStarter(WholeThread):
         yield fair(len(found) >= 4, len(people) < len(found))
         yield Key.answer({"replies": len(found), "people": len(people)})
 
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         replies = [
             one.author
             for one in said
@@ -161,7 +161,7 @@ class EditedComments(WholeThread):
         yield fair(len(found) >= 3, clear(ranked, itemgetter("score")))
         yield Key.answer({"edited": len(found), "name": top(ranked)["author"]})
 
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         found = [one for one in said if one.edited]
         return answer({"edited": len(found), "name": max(found, key=attrgetter("points")).author})
 
@@ -192,7 +192,7 @@ class MostProminent(WholeThread):
         twice, name = top(ranked)
         yield Key.answer({"name": name, "prominence": twice / 2 if twice % 2 else twice // 2})
 
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         twice = [2 * one.points for one in said]
         for one in said:
             if one.above >= 0:
@@ -222,7 +222,7 @@ class LeftUnanswered(WholeThread):
         yield fair(len(found) >= 4)
         yield Key.answer({"comments": len(found), "points": sum(one["score"] for one in found)})
 
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         answered = {one.above for one in said}
         found = [one.points for place, one in enumerate(said) if one.depth == 0 and place not in answered]
         return answer({"comments": len(found), "points": sum(found)})
@@ -310,7 +310,7 @@ class WronglyQuoted(WholeThread):
         assert found is not None
         yield Key.answer({"name": name, "number": int(found.wrong if as_quoted else found.right)})
 
-    def findings(self, submitter: str, said: list[pages.Comment]) -> Json:
+    def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
         for one in said:
             if one.quoted and one.above >= 0:
                 found = misquote(one.author, one.quoted, said[one.above].text)
