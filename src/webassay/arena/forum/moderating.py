@@ -7,7 +7,7 @@ from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, fair, top
 from webassay.arena.kit.walking import choose, click, done, links
-from webassay.core.interaction import Observation, Walk
+from webassay.core.interaction import Action, Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
@@ -147,6 +147,8 @@ class RemoveDisliked(Mutate):
                 return done("mutate")
             if thread:
                 acted = yield from links(acted, "Cancel")
-                acted = yield from links(acted, "Remove")
+                # The first one is for the submission.
+                own = next(node for node in acted.find_all("link") if node.name == "Remove" and "/c/" in node.url)
+                acted = yield Action.of("click", own.id)
             page = yield from choose(acted, "Reason", self.reason)
             page = yield from click(page, "button", "Remove")

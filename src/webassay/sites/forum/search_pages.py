@@ -11,7 +11,7 @@ from webassay.sites.forum.listing import ON_A_PAGE, POST, POSTS, RANGES, PostLis
 from webassay.sites.forum.user_pages import COMMENT, COMMENTS
 from webassay.sites.forum.web import ForumVisit
 from webassay.sites.kit import Row, SqlValue
-from webassay.sites.receipts import ours_all
+from webassay.sites.receipts import ours, ours_all
 from webassay.sites.web.grids import sql_lower
 from webassay.sites.web.lists import one_of
 
@@ -77,9 +77,9 @@ async def search(visit: ForumVisit) -> Response:
 def _unknown(visit: ForumVisit) -> dict[str, str]:
     query, errors = visit.request.query_params, {}
     if query.get("forum") and not visit.world.scalar("SELECT 1 FROM forums WHERE name = ?", query["forum"].strip()):
-        errors["forum"] = "There is no forum of this name."
+        errors["forum"] = ours("There is no forum of this name.")
     if query.get("user") and not visit.world.scalar("SELECT 1 FROM users WHERE name = ?", query["user"].strip()):
-        errors["user"] = "There is nobody of this name here."
+        errors["user"] = ours("There is nobody of this name here.")
     return errors
 
 

@@ -79,7 +79,7 @@ class ForumVisit(Visit):
     def forum(self) -> Row:
         found = self.world.row("SELECT * FROM forums WHERE name = ?", self.request.path_params["forum"])
         if found is None:
-            raise HTTPException(404, "There is no such forum.")
+            raise HTTPException(404, ours("There is no such forum."))
         return found
 
     def person(self) -> Row:
@@ -87,7 +87,7 @@ class ForumVisit(Visit):
             "SELECT id, name, role, bio, created_at FROM users WHERE name = ?", self.request.path_params["user"]
         )
         if found is None:
-            raise HTTPException(404, "There is nobody of this name here.")
+            raise HTTPException(404, ours("There is nobody of this name here."))
         return found
 
 
