@@ -106,6 +106,7 @@ class DifferentPosters(TopOfForum):
     counts = (60, 75, 100, 150)
     column = "title"
     misread = {**FIRST, "sorted-by-heat": {"sort": "hot"}, "submissions-counted": {"apart": True}}
+    may_agree = ("sorted-by-heat",)
 
     def conclusion(self, posts: list[Row], *, apart: bool = False) -> Parts:
         ranked = Counter(one["author"] for one in posts).most_common()
@@ -205,10 +206,11 @@ class MostLinkedSite(TopOfForum):
         'with one object with the keys "site", as it stands beside the titles, and "links", how many lead there.'
     )
     reads = ("site",)
+    levels = ("medium", "hard", "extreme")
     sort = "top"
     column = "url"
     kind_needed = "link"
-    counts = (75, 100, 150, 250)
+    counts = (40, 50, 75, 100, 150, 250)
     misread = {**FIRST, "second": {"place": 1}, "sorted-by-heat": {"sort": "hot"}}
 
     @classmethod
@@ -218,7 +220,7 @@ class MostLinkedSite(TopOfForum):
             for one in queries.rows(
                 world,
                 "SELECT f.name FROM forums AS f JOIN submissions AS s ON s.forum_id = f.id AND s.state = 'visible'"
-                " GROUP BY f.id HAVING sum(s.kind = 'link') >= 50 ORDER BY f.id",
+                " GROUP BY f.id HAVING sum(s.kind = 'link') >= 30 ORDER BY f.id",
             )
         ]
         one = super().draw(world, stream)

@@ -30,7 +30,7 @@ def _moderator(world: World, stream: Stream) -> tuple[str, str]:
         world,
         "SELECT u.name, f.name AS forum FROM moderators AS m JOIN users AS u ON u.id = m.user_id"
         " JOIN forums AS f ON f.id = m.forum_id WHERE (SELECT count(*) FROM reports AS r WHERE r.forum_id = f.id"
-        " AND r.status = 'open') >= 8 ORDER BY u.id",
+        " AND r.status = 'open') >= 4 ORDER BY u.id",
     )
     chosen = stream.choice(found)
     return str(chosen["name"]), str(chosen["forum"])
@@ -59,7 +59,7 @@ class DismissGroundless(Mutate):
 
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.choice((2, 3, 5, 10)))
+        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.between(2, 9))
 
     def end(self, world: World) -> Parts:
         every = _open_reports(world, self.forum)
@@ -106,7 +106,7 @@ class RemoveDisliked(Mutate):
 
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.choice((0, 2, 3, 5)))
+        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.between(2, 9))
 
     def end(self, world: World, *, either: bool = False) -> Parts:
         every = _open_reports(world, self.forum)
