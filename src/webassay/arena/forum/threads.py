@@ -150,7 +150,7 @@ class EditedComments(WholeThread):
         "fewest-points": {"best": False},
     }
     may_agree = ("note-taken-for-it", "best-of-all")
-    fewest = 40
+    fewest = 25
     column = "created_at"
 
     def conclusion(
@@ -158,7 +158,7 @@ class EditedComments(WholeThread):
     ) -> Parts:
         found = [one for one in said if ("EDIT" in one["body"] if noted else one["edited_at"])]
         ranked: Sequence[Row] = sorted(said if whole else found, key=itemgetter("score"), reverse=best)
-        yield fair(len(found) >= 3, clear(ranked, itemgetter("score")))
+        yield fair(len(found) >= 2, clear(ranked, itemgetter("score")))
         yield Key.answer({"edited": len(found), "name": top(ranked)["author"]})
 
     def findings(self, submitter: str, said: list[pages.ThreadComment]) -> Json:
