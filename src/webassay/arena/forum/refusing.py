@@ -9,6 +9,7 @@ from webassay.arena.kit.key import Key, cell, shown
 from webassay.arena.kit.template import Parts, Refuse, fair, top
 from webassay.arena.kit.walking import choose, click, fill, links, refused, send
 from webassay.core.interaction import Observation, Walk
+from webassay.core.task import PagePattern
 from webassay.sites.kit import World
 from webassay.sites.rng import Stream
 
@@ -100,7 +101,8 @@ class WriteToNobody(Refuse):
                 "conversations", sender_id=number, receiver_id=other["id"], subject=self.subject
             ) & Key.insert("messages", sender_id=number, body=self.text)
         yield Key.refusal("NOT_FOUND_ERROR", facts=Key.seen_any(shown(NOBODY, together="page")))
-        yield facts.at("the person", f"/u/{self.person}/message", f"/u/{self.person}", "/search")
+        nowhere = [(f"/u/{self.person}/message", 404), (f"/u/{self.person}", 404), ("/search", 422)]
+        yield Key.checkpoint("nobody", *(PagePattern(site="forum", path=path, status=code) for path, code in nowhere))
         yield EFFORT
 
     def solve(self, page: Observation, *, search: bool = False) -> Walk:

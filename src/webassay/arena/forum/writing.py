@@ -16,6 +16,11 @@ from webassay.sites.rng import Stream
 NEW = {"state": "visible", "removal_reason": ""}
 
 
+def _is_plain(said: Row) -> bool:
+    """Shown as it was written."""
+    return said["score"] >= -5 and all(mark not in said["body"] for mark in "\n*_>`[#|")
+
+
 class ReplyWithBest(Mutate):
     """Reply to somebody with the most loved comment of another thread."""
 
@@ -50,12 +55,12 @@ class ReplyWithBest(Mutate):
         source, target = queries.post(world, self.source), queries.post(world, self.title)
         said, there = queries.thread(world, source), queries.thread(world, target)
         ranked = sorted(queries.visible(said), key=itemgetter("score"), reverse=True)
-        first_level = [one for one in said if one["depth"] == 0]
-        best = first_level[-1] if sort == "New" else top(ranked)
+        newest = [one for one in said if one["depth"] == 0][-1:]
+        best = top(newest if sort == "New" else ranked)
         text = best["body"]
         yield fair(source["id"] != target["id"], queries.on_one_page(said), queries.on_one_page(there))
         yield fair(clear(ranked, itemgetter("score")), len(said) == len(ranked), len(text) > 30)
-        yield fair(all(mark not in text for mark in "\n*_>`[#|"), self.user != self.person)
+        yield fair(all(_is_plain(one) for one in (best, *newest)), self.user != self.person)
         (above,) = (one for one in queries.visible(there) if one["author"] == self.person)
         yield fair(above["score"] >= -5)
         yield Key.insert(
