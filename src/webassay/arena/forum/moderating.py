@@ -39,31 +39,33 @@ def _moderator(world: World, stream: Stream) -> tuple[str, str]:
 _REASONS = ("Spam", "Off topic", "Harassment", "Breaks the forum's rules", "Misleading")
 
 
+_WHAT = {"comments": (True,), "submissions": (False,), "posts of any kind": (True, False)}
+"""What instructions call it, to whether it is a comment."""
+
+
 class DismissGroundless(Mutate):
-    """Dismiss the reports of one reason against what people like."""
+    """Dismiss the reports about what people like."""
 
     name = "forum.dismiss-groundless"
     chore = "massive_memory"
-    instruction = (
-        'Go through the open reports in /f/{forum}. Dismiss those with the reason "{reason}" that are about something '
-        "with at least {points} points."
-    )
+    instruction = "Go through the open reports in /f/{forum}. Dismiss the reports about {what} that have at least {points} points."
     levels = ("medium",)
-    misread = {"points-ignored": {"points": -(10**6)}, "other-reasons-too": {"reason": ""}}
+    misread = {"points-ignored": {"points": -(10**6)}, "kind-ignored": {"what": "posts of any kind"}}
+    may_agree = ("kind-ignored",)
     ways = {"one-at-a-time": {"again": True}}
 
     user: str
     forum: str
-    reason: str
+    what: str
     points: int
 
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.between(2, 9))
+        return cls(*_moderator(world, stream), stream.choice(tuple(_WHAT)), stream.between(2, 12))
 
     def end(self, world: World) -> Parts:
         every = _open_reports(world, self.forum)
-        found = [one for one in every if self.reason in ("", one["reason"]) and one["score"] >= self.points]
+        found = [one for one in every if one["is_comment"] in _WHAT[self.what] and one["score"] >= self.points]
         yield fair(1 <= len(found) <= 12)
         yield Key.all_of(Key.update("reports", where={"id": one["id"]}, status="dismissed") for one in found or top([]))
         yield Key.read_rows("reports", [one["id"] for one in every], "reason")
@@ -73,7 +75,7 @@ class DismissGroundless(Mutate):
 
     def solve(self, page: Observation, *, again: bool = False) -> Walk:
         def wanted(report: pages.Complaint) -> bool:
-            return self.reason in ("", report.reason) and report.points >= self.points
+            return report.is_comment in _WHAT[self.what] and report.points >= self.points
 
         page = yield from pages.open_reports(page, self.forum)
         yield from pages.reports(page)
@@ -86,13 +88,13 @@ class DismissGroundless(Mutate):
 
 
 class RemoveDisliked(Mutate):
-    """Remove the reported comments that people dislike, with the reason of the report."""
+    """Remove the reported comments that people dislike."""
 
     name = "forum.remove-disliked"
-    chore = "long_term_memory"
+    chore = "massive_memory"
     instruction = (
-        "Go through the open reports in /f/{forum}. Remove every reported comment that has fewer than {points} points "
-        'and was reported as "{reason}", and give the same reason. Leave submissions alone.'
+        "Go through the open reports in /f/{forum}. Remove every reported comment that has fewer than {points} points. "
+        'Give "{reason}" as the reason. Leave submissions alone.'
     )
     levels = ("medium", "hard")
     misread = {"points-ignored": {"points": 10**6}, "submissions-too": {"either": True}}
@@ -106,15 +108,11 @@ class RemoveDisliked(Mutate):
 
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
-        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.between(2, 9))
+        return cls(*_moderator(world, stream), stream.choice(_REASONS), stream.choice((0, *range(2, 10))))
 
     def end(self, world: World, *, either: bool = False) -> Parts:
         every = _open_reports(world, self.forum)
-        found = [
-            one
-            for one in every
-            if one["reason"] == self.reason and one["score"] < self.points and (either or one["is_comment"])
-        ]
+        found = [one for one in every if one["score"] < self.points and (either or one["is_comment"])]
         # Whatever else was reported of the same is decided with it.
         removed = {(one["is_comment"], one["comment_id"] or one["submission_id"]) for one in found}
         upheld = [one for one in every if (one["is_comment"], one["comment_id"] or one["submission_id"]) in removed]
@@ -136,7 +134,7 @@ class RemoveDisliked(Mutate):
 
     def solve(self, page: Observation, *, thread: bool = False) -> Walk:
         def wanted(report: pages.Complaint) -> bool:
-            return report.is_comment and report.reason == self.reason and report.points < self.points
+            return report.is_comment and report.points < self.points
 
         page = yield from pages.open_reports(page, self.forum)
         yield from pages.reports(page)

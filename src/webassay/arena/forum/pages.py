@@ -13,7 +13,7 @@ from webassay.core.interaction import Action, Node, Observation
 
 SEARCH = "Search Porchlight"
 ON_A_PAGE = 25
-"""Of every list."""
+"""Every list has pages of that many."""
 SORTS = {"hot": "Hot", "new": "New", "active": "Active", "top": "Top", "most-commented": "Most Commented"}
 _POINTS = re.compile(r"(-?\d+) points?")
 _COMMENTS = re.compile(r"(\d+) comments?")
@@ -256,7 +256,7 @@ class PersonsComment(NamedTuple):
     ups: int
     downs: int
     path: str
-    """Of its permalink."""
+    """Where its permalink leads."""
 
 
 def said(page: Observation) -> Reading[list[PersonsComment]]:
@@ -307,11 +307,11 @@ class Complaint(NamedTuple):
     reason: str
     author: str
     title: str
-    """Of the submission, or of the one that was commented on."""
+    """That of the submission, or of the one that was commented on."""
     points: int
     is_comment: bool
     text: str
-    """Of a comment."""
+    """What a comment says."""
 
 
 _REPORTED = re.compile(r"\((-?\d+) points?\)")
