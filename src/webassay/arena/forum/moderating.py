@@ -48,7 +48,10 @@ class DismissGroundless(Mutate):
 
     name = "forum.dismiss-groundless"
     chore = "massive_memory"
-    instruction = "Go through the open reports in /f/{forum}. Dismiss the reports about {what} that have at least {points} points."
+    instruction = (
+        "Go through the open reports in /f/{forum}. Dismiss the reports about {what} that have at least {points} "
+        "points."
+    )
     levels = ("medium",)
     misread = {"points-ignored": {"points": -(10**6)}, "kind-ignored": {"what": "posts of any kind"}}
     may_agree = ("kind-ignored",)

@@ -94,7 +94,7 @@ def _report(db: apsw.Connection, stream: Stream, users: int, known: tuple[Topic,
         for number, forum, author, state, created, disliked in found:
             own = stream.child(kind, int(number))
             waiting = int(forum) in busy and str(created) > "2025-07"
-            likely = 12 if state == "removed" else 1 + 8 * int(disliked) + 7 * waiting
+            likely = 12 if state == "removed" else 1 + 8 * int(disliked) + 14 * waiting
             if state == "deleted" or not own.chance(likely, chances):
                 continue
             # Two people may report the same thing.
