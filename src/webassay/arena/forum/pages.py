@@ -56,7 +56,9 @@ def open_person(page: Observation, name: str, tab: str = "") -> Steps:
 
 
 def search(page: Observation, words: str) -> Steps:
-    yield from fill(page, "combobox", SEARCH, words)
+    # A script, which may be late, makes suggestions there: only then is it a combobox.
+    role = "combobox" if page.find("combobox", SEARCH) is not None else "searchbox"
+    yield from fill(page, role, SEARCH, words)
     return (yield Action.of("keyboard_press", "Enter"))
 
 
