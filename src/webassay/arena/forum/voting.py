@@ -8,7 +8,7 @@ from webassay.arena.kit.effort import Effort, pages_of
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Mutate, Parts, fair, top
 from webassay.arena.kit.walking import click, done
-from webassay.core.interaction import Observation, Walk
+from webassay.core.interaction import Action, Observation, Walk
 from webassay.sites.kit import Row, World
 from webassay.sites.rng import Stream
 
@@ -220,6 +220,8 @@ class DeleteUnloved(Mutate):
         for one in found:
             if one.points < self.points and self.forum in ("", one.forum):
                 page = yield from pages.go(page, one.path)
-                page = yield from click(page, "link", "Delete")
+                # The submission may be one's own as well.
+                own = next(node for node in page.find_all("link") if node.name == "Delete" and "/c/" in node.url)
+                page = yield Action.of("click", own.id)
                 page = yield from click(page, "button", "Delete Comment")
         return done("mutate")
