@@ -83,7 +83,7 @@ class CommentRanges(TopOfForum):
         yield Key.answer(found)
 
     def findings(self, cards: list[pages.PostCard]) -> Json:
-        return answer(_in_ranges([card.comments for card in cards]))
+        return answer({**_in_ranges([card.comments for card in cards])})
 
 
 def _in_ranges(numbers: list[int]) -> dict[str, int]:

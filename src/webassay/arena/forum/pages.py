@@ -270,8 +270,9 @@ def said(page: Observation) -> Reading[list[PersonsComment]]:
             if points is not None:
                 named = [node for node in inside if node.role == "link"]
                 link = next(node for node in named if node.name == "Permalink")
-                counts = (int(points[place]) for place in (1, 2, 3))
-                found.append(PersonsComment(named[1].name, named[2].name, *counts, urlsplit(link.url).path))
+                score, ups, downs = (int(points[place]) for place in (1, 2, 3))
+                path = urlsplit(link.url).path
+                found.append(PersonsComment(named[1].name, named[2].name, score, ups, downs, path))
     return found
 
 

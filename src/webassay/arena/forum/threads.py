@@ -8,7 +8,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, ClassVar, NamedTuple, Self
 
 from webassay.arena.forum import facts, pages, queries
-from webassay.arena.kit.effort import Effort
+from webassay.arena.kit.effort import Difficulty, Effort
 from webassay.arena.kit.key import Key
 from webassay.arena.kit.template import Parts, Retrieve, clear, fair, top
 from webassay.arena.kit.walking import answer, click
@@ -21,7 +21,7 @@ from webassay.sites.rng import Stream
 class WholeThread(Retrieve, abstract=True):
     """Reads a thread that is on one page."""
 
-    levels = ("medium", "hard")
+    levels: ClassVar[tuple[Difficulty, ...]] = ("medium", "hard")
     ways = {"oldest-first": {"sort": "Old"}, "newest-first": {"sort": "New"}}
     fewest: ClassVar[int] = 25
     most: ClassVar[int] = 140
@@ -299,7 +299,8 @@ class WronglyQuoted(WholeThread):
         known = {one["id"]: one["body"] for one in said}
         # A quote that is neither right nor wrong by its number would be one more to wonder about.
         plain = (
-            _bare(one["body"][2:].partition("\n\n")[0]) in map(_bare, _parts(known.get(one["parent_id"], post["body"])))
+            _bare(one["body"][2:].partition("\n\n")[0])
+            in map(_bare, _parts(str(known.get(one["parent_id"], post["body"]))))
             for one, _ in quotes
         )
         wrong = [(one, found) for one, found in quotes if found is not None]
