@@ -180,6 +180,15 @@ async def test_a_run_that_is_over_is_shown_as_such(tab, viewer):
         assert await page.get_by_role("button", name="Stop this run").count() == 0
 
 
+async def test_a_form_of_the_viewer_is_let_in(tab, viewer):
+    async with tab(viewer) as one:
+        page = await one.go("/")
+        form = '<form method="post" action="/live/stop"><input name="run" value="played"><button>Go</button></form>'
+        await page.locator("main").evaluate("(main, form) => { main.innerHTML = form }", form)
+        await page.get_by_role("button", name="Go").click()
+        await page.locator("h1", has_text="Live").wait_for()
+
+
 async def test_a_page_that_changes_something_takes_no_get(viewer, played):
     with viewer.client() as client:
         assert client.get("/live/stop?run=played").status_code == 405
