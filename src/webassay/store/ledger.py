@@ -286,8 +286,7 @@ class Store:
         return self._played("AND NOT EXISTS (SELECT 1 FROM verdict WHERE trajectory = t.id)", agents, on_damage)
 
     def texts(self, after: int, size: int = _PAGE) -> list[tuple[int, str, bytes]]:
-        """The attempts that count, behind this place in the plan: place, unit and the record as it stands, unread. One
-        that is damaged is left out."""
+        """The attempts that count, behind this place in the plan, unread: place, unit, record; no damaged ones."""
         query = (
             "SELECT u.ordinal, u.id, CAST(r.record AS BLOB), t.hash FROM unit u "
             f"JOIN trajectory t ON t.ordinal = {_COUNTED} JOIN trajectory_record r ON r.ordinal = t.ordinal "
