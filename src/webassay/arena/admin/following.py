@@ -144,8 +144,8 @@ class SavedByBuyers(Retrieve):
     chore = "long_term_memory"
     instruction = (
         "How much did customers save on the Complete orders placed from {first} through {last}? Answer with an "
-        'object: "prices" (original prices minus the prices they paid, over all items and quantities) and "coupons" '
-        "(the sum of the discounts on these orders)."
+        'object: "prices" (original price minus price, over all items and quantities, before discounts) and '
+        '"coupons" (the sum of the discounts on these orders).'
     )
     levels = ("medium", "hard")
     misread = {"pieces-ignored": {"pieces": False}, "newest-only": {"newest": True}, "every-status": {"every": True}}

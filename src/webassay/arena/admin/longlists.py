@@ -202,8 +202,8 @@ class SlowShipments(ShipmentList):
     chore = "massive_memory"
     instruction = (
         "Look at the shipments with {carrier} that have a ship date from {first} through {last}. How many of them "
-        "went out three or more days after the order date? Which of those has the highest total quantity? Answer "
-        'with an object: "count" and "shipment" (the shipment number).'
+        "have a ship date three or more calendar days after the order date? Which of those has the highest total "
+        'quantity? Answer with an object: "count" and "shipment" (the shipment number).'
     )
     reads = ("shipment",)
     misread = {

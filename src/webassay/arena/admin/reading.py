@@ -144,9 +144,9 @@ class StockOfBrand(Retrieve):
     name = "admin.stock-of-brand"
     chore = "calculation"
     instruction = (
-        "Look at the products that have {brand} in their name and a price of at least ${least}. How many pieces of "
-        'them are in stock in total, and what are those worth at today\'s prices? Answer with an object: "pieces" and '
-        '"worth".'
+        "Look at the products that have {brand} in their name and a price of at least ${least} (column Price). How "
+        "many pieces of them are in stock in total, and what are those pieces worth at these prices? Answer with an "
+        'object: "pieces" and "worth".'
     )
     levels = ("medium",)
     misread = {"price-ignored": {"least": 0}, "first-page-only": {"size": pages.FEW_ROWS}}
@@ -196,8 +196,9 @@ class BestOfMonths(Retrieve):
     name = "admin.best-of-months"
     chore = "massive_memory"
     instruction = (
-        "Which product sold best in each month from {since} through {until}, according to the bestsellers report? "
-        "Answer with a list of the quantities ordered of these products, one for each month, earliest month first."
+        "How many pieces of the best-selling product were ordered in each month from {since} through {until}, "
+        "according to the bestsellers report? Answer with a list of numbers, one for each month, earliest month "
+        "first."
     )
     reads = ("*",)
     levels = ("medium",)

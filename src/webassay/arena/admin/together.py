@@ -82,8 +82,8 @@ class RestockCheapest(CheapestOfShelf):
 
     name = "admin.restock-cheapest"
     instruction = (
-        "Find the cheapest product in {shelf} in the shop. Set its quantity to {quantity} in the back office. Change "
-        "nothing else."
+        "Find the product in {shelf} that costs the least in the shop today. Set its quantity to {quantity} in the "
+        "back office. Change nothing else."
     )
 
     quantity: int
@@ -103,7 +103,10 @@ class HideCheapest(CheapestOfShelf):
     """Take the product out of the shop that is the cheapest of its shelf."""
 
     name = "admin.hide-cheapest"
-    instruction = "The cheapest product in {shelf} in the shop has been recalled. Disable it in the back office."
+    instruction = (
+        "The product in {shelf} that costs the least in the shop today has been recalled. Disable it in the back "
+        "office."
+    )
 
     def change(self, product: Row) -> Key:
         return Key.update("products", where={"id": product["id"]}, site="admin", enabled=0)

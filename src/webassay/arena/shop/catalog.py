@@ -26,9 +26,9 @@ class PriceRangeTotal(Retrieve):
     name = "shop.price-range-total"
     chore = "calculation"
     instruction = (
-        "Look at all products in {shelf} that cost between ${low} and ${high} today, including those that are out of "
-        "stock. What would it cost to buy one of each, without shipping and tax? If a product is on sale, its sale "
-        "price counts. Answer with the sum."
+        "Look at all products in {shelf} that cost at least ${low} and at most ${high} today, including those that "
+        "are out of stock. What would it cost to buy one of each, without shipping and tax? If a product is on sale, "
+        "its sale price counts. Answer with the sum."
     )
     misread = {
         "regular-prices": {"price": _regular_price},

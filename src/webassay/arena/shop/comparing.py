@@ -70,8 +70,8 @@ class CheapestByWeight(Mutate):
     name = "shop.cheapest-by-weight"
     chore = "others"
     instruction = (
-        "My open tabs show {count} products from {shelf}. Which one has the lowest price per ounce? Add one of it to "
-        "my cart. If a product is on sale, its sale price counts."
+        "My open tabs show {count} products from {shelf}. Which one has the lowest price per ounce, by the weight on "
+        "its product page? Add one of it to my cart. If a product is on sale, its sale price counts."
     )
     levels = ("medium",)
     tags = ("tabs",)

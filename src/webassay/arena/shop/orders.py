@@ -213,7 +213,7 @@ class OrderWeight(Retrieve):
     chore = "long_term_memory"
     instruction = (
         "How much do all items of my order {order} weigh together? Use the weights on the product pages, and count "
-        "the quantities. Answer with the number of ounces (16 ounces are a pound)."
+        "the quantities. Answer with the number of ounces (a pound has 16 ounces)."
     )
     levels = ("medium",)
     misread = {

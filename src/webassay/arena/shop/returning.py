@@ -155,8 +155,8 @@ class ReturnedValue(Retrieve):
     name = "shop.returned-value"
     chore = "calculation"
     instruction = (
-        'Look at my returns with the reason "{reason}" and the status Refunded. What is the total value of the goods '
-        "I returned? Answer with the amount."
+        'Look at my returns with the reason "{reason}" and the status Refunded. Add up their values of goods, as My '
+        "Returns shows them. Answer with the sum."
     )
     levels = ("easy", "medium")
     misread = {
