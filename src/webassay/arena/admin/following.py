@@ -86,8 +86,8 @@ class HomeOfBest(Retrieve):
     name = "admin.home-of-best"
     chore = "long_term_memory"
     instruction = (
-        "Which customer had the highest order total in {when}, according to the customer report for all statuses? "
-        'Look this customer up on the Customers page. Answer with an object: "phone" and "zip".'
+        "Which customer has the highest order total in the customer report for {when}, with all statuses? Look this "
+        'customer up on the Customers page. Answer with an object: "phone" and "zip".'
     )
     reads = ("phone", "zip")
     levels = ("medium",)

@@ -45,8 +45,8 @@ class BestCoupon(Mutate):
     chore = "calculation"
     instruction = (
         "Apply the coupon that takes the most off the goods in my cart. It has to be on the coupon page and work "
-        "today. If several take off the same amount, use the one that is valid longest. Do not change what is in my "
-        "cart, and do not check out."
+        "today. If several take off the same amount, use the one that ends last. Do not change what is in my cart, "
+        "and do not check out."
     )
     levels = ("medium",)
     tags = ("form",)
