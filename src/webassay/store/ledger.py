@@ -13,8 +13,7 @@ So resuming is subtraction: the plan's units minus those with a finished attempt
 Records are kept as text next to the columns that are searched. Every row has a seal over its columns, every record and
 blob a hash. Seals are checked when a ledger is opened, unless sums over its pages prove already that it is whole;
 records and blobs are checked whenever they are read. `inspection` says what becomes of a row that fails. A record that
-fails later is a `StoreError` that names it; readers that go over many rows take an `on_damage` callback, which is told
-instead, and go on with the next row.
+fails later is a `StoreError` that names it; readers of many rows tell an `on_damage` callback instead, and go on.
 """
 
 import contextlib
