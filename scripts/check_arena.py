@@ -97,7 +97,7 @@ class Part:
         proofs = []
         for template, *counts, most_steps, seconds, problems in read["proofs"]:
             columns = {name: Share(*count) for name, count in zip(read["columns"], counts, strict=True)}
-            proofs.append(Proof(template, columns, most_steps, seconds, problems))
+            proofs.append(Proof(template, columns, most_steps, seconds, problems=problems))
         return cls(read["seed"], read["instance"], read["commit"], proofs)
 
 
