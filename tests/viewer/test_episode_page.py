@@ -89,7 +89,7 @@ async def test_what_takes_space_is_loaded_when_it_is_opened_and_a_tree_can_be_se
     clicked = next(step for step in steps if step.aims and step.seen.tree)
     async with tab(viewer) as one:
         page = await opened(one, unit, step=clicked.index + 1)
-        await page.locator(".step.now details[data-load] > summary").click()
+        await page.locator(".step.now details[data-when-open] > summary").click()
         tree = page.locator(".step.now .tree pre")
         await expect(tree.locator("mark b").first).to_have_text(f"[{next(iter(clicked.actions)).args['bid']}]")
         before = await tree.locator(".line:visible").count()
@@ -211,9 +211,9 @@ async def test_two_hundred_steps_are_there_before_they_are_asked_for(tab: Open, 
             pictures = [url for url in one.asked if "/blob" in url]
             assert len(pictures) < 20, "only those that are near"
             ready = "document.querySelector('.step.now .before img').complete"
-            next_one = "document.querySelector('.step.now + .step .before img[loading=eager]')"
+            next_one = page.locator(".step.now + .step .before img[loading=eager]")
             for number in range(2, 12):
-                await page.wait_for_function(f"{next_one}?.complete && {next_one}.naturalWidth")
+                await expect(next_one).to_have_js_property("complete", True)
                 await page.keyboard.press("j")
                 await expect(page.locator(SHOWN)).to_have_text(str(number))
                 assert await page.evaluate(ready), "it was loaded while the one before was looked at"

@@ -27,6 +27,7 @@ log = logging.getLogger("webassay.viewer")
 def make_app(shelf: "Shelf", access: Access) -> ASGIApp:
     routes = [Route(page.path, _endpoint(page, shelf), methods=[page.method]) for page in PAGES]
     routes.append(Route("/static/{name}", _static, methods=["GET"]))
+    routes.append(Route("/favicon.ico", lambda request: Response(status_code=204), methods=["GET"]))
     handlers = {HTTPException: partial(_missing, shelf), WebassayError: partial(_trouble, shelf)}
     return Gate(Starlette(routes=routes, exception_handlers=handlers), access)
 

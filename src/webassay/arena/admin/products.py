@@ -113,7 +113,7 @@ class PriceOfUpdated(WholeList):
     @classmethod
     def draw(cls, world: World, stream: Stream) -> Self:
         group = stream.choice(("Default", "Consumable", "Electrical"))
-        return cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 4, 8, since=2025))
+        return cls(office.chief(stream), group, *office.some_days(stream, 1, 2, 3, 4, 6, 8, 10, since=2025))
 
     def typed(self) -> Mapping[str, str]:
         return office.days(self.column, self.first, self.last)

@@ -99,7 +99,7 @@ class RemoveDisliked(Mutate):
         "Go through the open reports in /f/{forum}. Remove every reported comment that has fewer than {points} points. "
         'Give "{reason}" as the reason. Leave submissions alone.'
     )
-    levels = ("medium", "hard")
+    levels = ("medium",)
     misread = {"points-ignored": {"points": 10**6}, "submissions-too": {"either": True}}
     may_agree = ("submissions-too",)
     ways = {"from-the-thread": {"thread": True}}

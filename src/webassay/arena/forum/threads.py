@@ -273,7 +273,7 @@ class WronglyQuoted(WholeThread):
         "says."
     )
     reads = ("name",)
-    levels = ("easy", "medium", "hard")
+    levels = ("easy", "medium")
     misread = {
         "number-of-the-quote": {"as_quoted": True},
         "first-quote": {"first": True},

@@ -27,7 +27,7 @@ class UpvoteMuchDiscussed(Mutate):
         "Look at the first {count} submissions under Top in /f/{forum}, over all time. Upvote those that have more "
         "comments than these {count} have on average."
     )
-    levels = ("medium", "hard")
+    levels = ("medium",)
     misread = {"points-instead": {"measure": "points"}, "all-of-them": {"measure": ""}}
     ways = {"one-by-one": {"apart": True}}
 
@@ -76,7 +76,7 @@ class UpvoteAllOf(Mutate):
     name = "forum.upvote-all-of"
     chore = "massive_memory"
     instruction = "Upvote every submission that {person} has made in /f/{forum}."
-    levels = ("medium", "hard")
+    levels = ("medium",)
     misread = {"all-forums": {"forum": ""}, "first-page-only": {"limit": 25}}
     may_agree = ("first-page-only",)
     ways = {"one-by-one": {"apart": True}}

@@ -81,9 +81,9 @@
   // What takes space is loaded when it is opened; lines of a tree are sifted as somebody types.
   document.addEventListener("toggle", async (event) => {
     const box = event.target;
-    if (!box.open || !box.dataset?.load) return;
-    const from = box.dataset.load;
-    delete box.dataset.load;
+    if (!box.open || !box.dataset?.whenOpen) return;
+    const from = box.dataset.whenOpen;
+    delete box.dataset.whenOpen;
     const summary = box.querySelector("summary");
     try {
       const answer = await fetch(from);
