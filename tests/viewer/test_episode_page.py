@@ -25,7 +25,7 @@ from webassay.store.runs import open_run
 from webassay.viewer.address import address, of_episode
 from webassay.workbench.show import Recorded
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="session")]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.asyncio(loop_scope="session")]
 
 Serve = Callable[[list[Path]], Serving]
 SHOWN = ".film a[aria-current] b"

@@ -9,7 +9,7 @@ from tests.sites.forum.visits import INES, JUNIPER, MODERATOR, changes, one, pat
 from webassay.sites.forum import SITE
 from webassay.sites.kit import World
 
-pytestmark = [pytest.mark.browser, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.asyncio(loop_scope="module")]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
