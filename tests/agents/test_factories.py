@@ -1,5 +1,6 @@
 """Agents by a name that says everything about them, and what they are made from."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -266,8 +267,14 @@ def test_what_turns_out_not_to_be_an_agent_is_refused(thing: object, error: type
         make_agent(as_factory(thing, "file.py:thing"), AgentRequest(name="file.py:thing"))
 
 
-def test_a_program_is_an_agent_and_a_bad_command_is_refused_at_once() -> None:
+def test_a_program_is_an_agent_and_a_bad_command_is_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     factory = external("node 'my agent.mjs'")
+    with pytest.raises(InputError, match=r"there is no file my agent\.mjs"):
+        make_agent(factory, AgentRequest(name=factory.name))
+    (tmp_path / "my agent.mjs").touch()
     assert factory.name == f"{COMMAND}node 'my agent.mjs'"
     agent = make_agent(factory, AgentRequest(name=factory.name))
     assert describe(agent).settings == {"command": "node 'my agent.mjs'"}
