@@ -271,10 +271,10 @@ def test_a_program_is_an_agent_and_a_bad_command_is_refused_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    factory = external("node 'my agent.mjs'")
     with pytest.raises(InputError, match=r"there is no file my agent\.mjs"):
-        make_agent(factory, AgentRequest(name=factory.name))
+        external("node 'my agent.mjs'")
     (tmp_path / "my agent.mjs").touch()
+    factory = external("node 'my agent.mjs'")
     assert factory.name == f"{COMMAND}node 'my agent.mjs'"
     agent = make_agent(factory, AgentRequest(name=factory.name))
     assert describe(agent).settings == {"command": "node 'my agent.mjs'"}

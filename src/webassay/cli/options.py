@@ -87,7 +87,7 @@ def _world_seed(given: object) -> int:
     from webassay.workbench import RANDOM_WORLD
 
     text = str(given).strip().lower()
-    if text in ("random", str(RANDOM_WORLD)):
+    if text == "random" or given == RANDOM_WORLD:  # A number comes from a file of options, never from the command line.
         return RANDOM_WORLD
     if not (text.isascii() and text.isdigit()) or int(text) >= 1 << 63:
         raise typer.BadParameter(f"{given} is neither a number from 0 to 2^63 - 1 nor `random`.")
