@@ -74,7 +74,7 @@ class DismissGroundless(Mutate):
         yield Key.read_rows("reports", [one["id"] for one in every], "reason")
         yield facts.at("the reports", f"/f/{self.forum}/reports")
         on_pages = pages_of(len(every), pages.ON_A_PAGE)
-        yield Effort(len(every), on_pages, 5 + on_pages + len(found) * on_pages + on_pages)
+        yield Effort(len(every), on_pages, 5 + on_pages + 2 * (len(found) + 1) * on_pages)
 
     def solve(self, page: Observation, *, again: bool = False) -> Walk:
         def wanted(report: pages.Complaint) -> bool:

@@ -184,7 +184,7 @@ class DeleteUnloved(Mutate):
     chore = "massive_memory"
     instruction = "Delete those of my comments in /f/{forum} that have fewer than {points} points."
     levels = ("medium", "hard")
-    misread = {"all-forums": {"forum": ""}, "that-many-as-well": {"slack": 1}}
+    misread = {"all-forums": {"everywhere": True}, "that-many-as-well": {"slack": 1}}
     may_agree = ("that-many-as-well",)
     ways = {"by-overview": {"overview": True}}
 
@@ -198,9 +198,10 @@ class DeleteUnloved(Mutate):
         forum = stream.choice(sorted({one["forum"] for one in queries.comments_by(world, user)}))
         return cls(user, forum, stream.choice((0, 2, 3, 5)))
 
-    def end(self, world: World, *, slack: int = 0) -> Parts:
+    def end(self, world: World, *, slack: int = 0, everywhere: bool = False) -> Parts:
         every = queries.comments_by(world, self.user)
-        unloved = [one for one in every if one["score"] < self.points + slack and self.forum in ("", one["forum"])]
+        considered = [one for one in every if everywhere or one["forum"] == self.forum]
+        unloved = [one for one in considered if one["score"] < self.points + slack]
         banned = queries.rows(world, "SELECT 1 AS one FROM bans WHERE user_id = ?", queries.user_id(world, self.user))
         yield fair(2 <= len(unloved) <= 8, not banned)
         yield Key.all_of(
@@ -218,7 +219,7 @@ class DeleteUnloved(Mutate):
             page = yield from click(page, "link", "Comments")
         found = yield from pages.said(page)
         for one in found:
-            if one.points < self.points and self.forum in ("", one.forum):
+            if one.points < self.points and one.forum == self.forum:
                 page = yield from pages.go(page, one.path)
                 # The submission may be one's own as well.
                 own = next(node for node in page.find_all("link") if node.name == "Delete" and "/c/" in node.url)
