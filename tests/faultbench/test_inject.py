@@ -30,13 +30,13 @@ def occasion(monkeypatch, one, others=()):
 @pytest.mark.parametrize(
     ("template", "told"),
     [
-        ("shop.cart-sold-out", "Put the product that I told you about into my cart."),
+        ("shop.cart-sold-out", "Add the product that I told you about to my cart."),
         ("shop.cancel-too-late", "Cancel the order that I told you about."),
-        ("shop.price-of-nothing", "What does the product that I told you about cost?"),
-        ("admin.cancel-pending-of", "The customer that I told you about called and does not want anything any more. "
-         "Cancel all pending orders whose bill-to name is the customer that I told you about."),
-        ("admin.reduce-price", "Reduce the price of the product that I told you about by 7 percent, rounded to whole "
-         "cents."),
+        ("shop.price-of-nothing", "How much does the product that I told you about cost?"),
+        ("admin.cancel-pending-of", "Cancel all pending orders with the bill-to name the customer that I told you about. "
+         "The customer called and no longer wants them."),
+        ("admin.reduce-price", "Lower the price of the product that I told you about by 7 percent, rounded to the "
+         "nearest cent."),
         ("admin.retitle-page", 'Change the title of the page that I told you about to "TITLE X".'),
     ],
 )  # fmt: skip
