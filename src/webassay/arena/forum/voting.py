@@ -185,7 +185,6 @@ class DeleteUnloved(Mutate):
     instruction = "Delete those of my comments in /f/{forum} that have fewer than {points} points."
     levels = ("medium", "hard")
     misread = {"all-forums": {"everywhere": True}, "that-many-as-well": {"slack": 1}}
-    may_agree = ("that-many-as-well",)
     ways = {"by-overview": {"overview": True}}
 
     user: str
@@ -203,7 +202,8 @@ class DeleteUnloved(Mutate):
         considered = [one for one in every if everywhere or one["forum"] == self.forum]
         unloved = [one for one in considered if one["score"] < self.points + slack]
         banned = queries.rows(world, "SELECT 1 AS one FROM bans WHERE user_id = ?", queries.user_id(world, self.user))
-        yield fair(2 <= len(unloved) <= 8, not banned)
+        edge = sum(one["score"] == self.points for one in considered)
+        yield fair(2 <= len(unloved) <= 8, 1 <= edge <= 5, not banned)
         yield Key.all_of(
             Key.update("comments", where={"id": one["id"]}, state="deleted", body="") for one in unloved or top([])
         )
@@ -213,13 +213,13 @@ class DeleteUnloved(Mutate):
         on_pages = pages_of(len(every), pages.ON_A_PAGE)
         yield Effort(len(every), on_pages, 5 + on_pages + 3 * len(unloved))
 
-    def solve(self, page: Observation, *, overview: bool = False) -> Walk:
+    def solve(self, page: Observation, *, overview: bool = False, slack: int = 0) -> Walk:
         page = yield from pages.open_person(page, self.user, "" if overview else "comments")
         if overview:
             page = yield from click(page, "link", "Comments")
         found = yield from pages.said(page)
         for one in found:
-            if one.points < self.points and one.forum == self.forum:
+            if one.points < self.points + slack and one.forum == self.forum:
                 page = yield from pages.go(page, one.path)
                 # The submission may be one's own as well.
                 own = next(node for node in page.find_all("link") if node.name == "Delete" and "/c/" in node.url)
