@@ -33,7 +33,8 @@ def occasion(monkeypatch, one, others=()):
         ("shop.cart-sold-out", "Add the product that I told you about to my cart."),
         ("shop.cancel-too-late", "Cancel the order that I told you about."),
         ("shop.price-of-nothing", "How much does the product that I told you about cost?"),
-        ("admin.cancel-pending-of", "Cancel all pending orders with the bill-to name the customer that I told you about. "
+        ("admin.cancel-pending-of",
+         "Cancel all pending orders with the bill-to name the customer that I told you about. "
          "The customer called and no longer wants them."),
         ("admin.reduce-price", "Lower the price of the product that I told you about by 7 percent, rounded to the "
          "nearest cent."),

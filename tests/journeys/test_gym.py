@@ -350,7 +350,7 @@ def test_episodes_are_recorded_in_a_run_directory(tmp_path):
         env.step(WRONG)
         env.reset()  # never finished
         env.step("scroll(0, 10)")
-        with made(REVIEWS, out=out) as third, pytest.raises(InputError, match="other tasks"):
+        with made(REVIEWS, out=out) as third, pytest.raises(InputError, match="other options"):
             third.reset()
     with made(out=out, agent="mine") as env:
         env.reset()

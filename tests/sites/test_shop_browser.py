@@ -7,7 +7,7 @@ import pytest_asyncio
 from playwright.async_api import expect
 
 from tests.sites.browsing import DESKTOP, PHONE, faults, serious, serving, too_wide
-from tests.sites.shop_visits import MARCUS, NORA, content, one_id, picked, product, summary
+from tests.sites.shop_visits import MARCUS, NORA, WALT, content, one_id, picked, product, summary
 from webassay.sites.kit import World
 from webassay.sites.shop import SITE
 
@@ -81,20 +81,20 @@ async def test_the_checkout_has_no_serious_accessibility_fault(shop):
 @pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
 async def test_forms_and_what_they_refuse_have_no_serious_accessibility_fault(shop, size):
     """Returns, coupons, the shipping estimate, advanced search: the empty form and the one with what is wrong."""
-    async with shop.open(NORA, viewport=size) as (world, page):
-        nora = one_id(world, NORA)
+    async with shop.open(WALT, viewport=size) as (world, page):
+        customer = one_id(world, WALT)
         order = world.scalar(
             "SELECT number FROM orders WHERE customer_id = ? AND status = 'complete' AND created_at > '2026-01-01'"
             " AND id NOT IN (SELECT order_id FROM returns) ORDER BY id DESC",
-            nora,
+            customer,
         )
-        back = world.scalar("SELECT number FROM returns WHERE customer_id = ? ORDER BY id DESC", nora)
+        back = world.scalar("SELECT number FROM returns WHERE customer_id = ? ORDER BY id DESC", customer)
         paths = [f"/account/orders/{order}/return", f"/account/returns/{back}", "/account/returns", "/coupons?show=all"]
         assert not await faults(page, paths)
         await page.goto(f"/account/orders/{order}/return")
         await page.get_by_label("Reason").select_option(index=1)
         await page.get_by_role("button", name="Request Return").click()
-        await expect(page.get_by_text("Choose at least one piece")).to_be_visible()
+        await expect(page.get_by_text("Enter at least one item to return")).to_be_visible()
         assert await serious(page) == []
         slug = busy_product(world)
         await page.goto(f"/p/{slug}")
