@@ -153,6 +153,7 @@ def long_page(tmp_path_factory) -> Path:
 
 @pytest.mark.long
 class TestFiftySteps:
+    @pytest.mark.slow
     async def test_it_is_small_enough_to_attach(self, long_page):
         text = long_page.read_text()
         assert text.count('<article class="step"') == STEPS + 1
@@ -178,7 +179,7 @@ class TestFiftySteps:
     async def test_keys_move_from_step_to_step(self, browser, long_page):
         async with opened(browser, long_page) as made:
             focused = "document.activeElement.id"
-            for key, expected in (("j", 1), ("j", 2), ("ArrowRight", 3), ("k", 2), ("ArrowLeft", 1)):
+            for key, expected in (("j", 2), ("j", 3), ("ArrowRight", 4), ("k", 3), ("ArrowLeft", 2)):
                 await made.tab.keyboard.press(key)
                 assert await made.tab.evaluate(focused) == f"step-{expected}"
                 current = await made.tab.locator(".film a[aria-current] b").inner_text()

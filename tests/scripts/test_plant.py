@@ -13,7 +13,7 @@ from webassay.compose.tasks import sites
 from webassay.environments.arena import Arena
 
 
-@pytest.mark.long
+@pytest.mark.slow
 async def test_nothing_that_a_visitor_says_is_evidence_and_what_the_site_shows_is():
     worlds = open_worlds(0)
     for name in ("shop.returned-value", "admin.refunds-for"):

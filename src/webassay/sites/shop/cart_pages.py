@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
+from webassay.sites.receipts import ours
 from webassay.sites.shop.commerce import PAYMENT_METHODS, SHIPPING_METHODS, STATES
 from webassay.sites.shop.pricing import applied, cart_totals, find_coupon, problem_with, subtotal
 from webassay.sites.shop.seeding.orders import FIRST_NUMBER
@@ -223,7 +224,7 @@ def _check_stocks(items: Iterable[Row]) -> None:
 
 def _check_stock(product: Row, quantity: int) -> None:
     if quantity and product["stock"] == 0:
-        raise HTTPException(409, f"{product['name']} is out of stock.")
+        raise HTTPException(409, ours("{} is out of stock.").format(product["name"]))
     if quantity > product["stock"]:
         raise HTTPException(409, f"Only {product['stock']} of {product['name']} are left in stock.")
     if quantity > MOST_OF_ONE:
