@@ -4,7 +4,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from webassay.sites.kit import Row, World
-from webassay.sites.receipts import ours
+from webassay.sites.receipts import carried, ours
 from webassay.sites.shop.cart_pages import ADDRESS_FIELDS, adopt_cart, make_default, put_in_cart, read_address
 from webassay.sites.shop.returning import why_not_returnable
 from webassay.sites.shop.seeding.customers import password_hash
@@ -195,7 +195,9 @@ async def reorder(visit: ShopVisit) -> Response:
             except HTTPException as problem:
                 missing.append(problem.detail)
     notice = f"The items of order # {found['number']} were added to your cart."
-    return visit.go("/cart", " ".join([f"Not everything could be added: {' '.join(missing)}"] if missing else [notice]))
+    if missing:
+        notice = carried(f"Not everything could be added: {' '.join(missing)}", *missing)
+    return visit.go("/cart", notice)
 
 
 def _orders(visit: ShopVisit, count: int, skip: int) -> list[Row]:
